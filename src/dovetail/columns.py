@@ -1,0 +1,88 @@
+"""A corpus as integer-coded columns: each distinct value once, and for each token the number of its value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import DovetailError
+from dovetail.text.sentence import Sentence
+
+
+BOUNDARY = "\x00" * 8  # the name of type 0; a real word of eight NULs would be taken for the edge of its sentence
+
+
+class _Numbers(dict[str, int]):
+    """Numbers values in the order in which they are first asked for."""
+
+    def __missing__(self, value: str) -> int:
+        number = self[value] = len(self)
+        return number
+
+
+@dataclass(frozen=True)
+class Column:
+    """Values by number. Type 0 is the boundary, which stands outside every sentence.
+
+    ``ids``: [tokens]; the value of token t is ``types[ids[t]]``.
+    """
+
+    types: list[str]
+    ids: NDArray[np.int32]
+
+    @classmethod
+    def encode(cls, values: Iterable[str]) -> Column:
+        """Number the values.
+
+        >>> Column.encode(["a", "b", "a"]).ids
+        array([1, 2, 1], dtype=int32)
+        """
+        numbers = _Numbers()
+        numbers[BOUNDARY] = 0
+        ids = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32)
+        return cls(list(numbers), ids)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a corpus and the sentences they fall into: sentence i is tokens offsets[i] to offsets[i + 1]."""
+
+    offsets: NDArray[np.int64]
+    columns: dict[str, Column]
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens."""
+        return int(self.offsets[-1])
+
+    @classmethod
+    def encode(cls, values: dict[str, Sequence[Sequence[str]]], lengths: Sequence[int]) -> Columns:
+        """From named columns, each a sequence of sentences."""
+        offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return cls(offsets, {name: Column.encode(chain.from_iterable(v)) for name, v in values.items()})
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], names: Iterable[str]) -> Columns:
+        """The words and the named layers of sentences."""
+        values: dict[str, Sequence[Sequence[str]]] = {"word": [s.words for s in sentences]}
+        for name in names:
+            if name != "word":
+                values[name] = [_layer(s, name, number) for number, s in enumerate(sentences)]
+        return cls.encode(values, [len(s.words) for s in sentences])
+
+
+def _layer(sentence: Sentence, name: str, number: int) -> tuple[str, ...]:
+    if not sentence.words:
+        return ()
+    if name not in sentence.layers:
+        has = ", ".join(["word", *sentence.layers])
+        raise DovetailError(
+            f"the features read the layer {name!r}, which sentence {number + 1} lacks (it has {has}); "
+            f"give input with that layer, or train without it"
+        )
+    return sentence.layers[name]

@@ -1,0 +1,167 @@
+"""Significance by the bootstrap: how far would a score move if other sentences of the same kind were drawn?
+
+Everything here works on counts of gold, predicted and correct things for each sentence, [sentences, 3], such
+as those of `entity_counts`. So it serves every score that is an F1, and accuracy (where gold and predicted
+are both the tokens).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dovetail.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreInterval:
+    """An F1 in percent and the percentile interval that the bootstrap gives it."""
+
+    f1: float
+    low: float
+    high: float
+    confidence: float
+    resamples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The difference in F1 of two systems, in percentage points, with its p-value and interval."""
+
+    difference: float
+    """F1 of the system less F1 of the baseline."""
+    p_value: float
+    low: float
+    high: float
+    confidence: float
+    resamples: int
+
+
+def bootstrap_interval(
+    counts: ArrayLike,
+    *,
+    groups: Sequence[Hashable] | None = None,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> ScoreInterval:
+    """The F1 of one system with its confidence interval; counts: [sentences, 3], as from `entity_counts`.
+
+    ``groups`` names the document of each sentence; documents are then drawn whole, as they should be where
+    sentences of one document are alike.
+
+    >>> interval = bootstrap_interval([[1, 1, 1], [1, 1, 0]] * 50)
+    >>> interval.f1, interval.low < 50 < interval.high
+    (50.0, True)
+    """
+    units = _units(_checked(counts), groups)
+    low, high = _percentiles(_resampled_f1(units, resamples, seed), confidence)
+    return ScoreInterval(float(_f1(units.sum(axis=0))), low, high, confidence, resamples)
+
+
+def paired_bootstrap(
+    system: ArrayLike,
+    baseline: ArrayLike,
+    *,
+    groups: Sequence[Hashable] | None = None,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Comparison:
+    """Whether two systems, [sentences, 3] each, differ in F1 by more than the choice of sentences explains.
+
+    Both systems are scored on the same resamples. The p-value is two-sided: the share of resamples whose
+    difference is at least as far from the observed difference as that is from zero, counting the observed
+    sample as one more, so that it is never 0. It is 1 for identical systems. ``groups`` is as in
+    `bootstrap_interval`.
+
+    >>> better, worse = [[1, 1, 1]] * 90 + [[1, 1, 0]] * 10, [[1, 1, 1]] * 70 + [[1, 1, 0]] * 30
+    >>> comparison = paired_bootstrap(better, worse)
+    >>> comparison.difference, comparison.p_value < 0.01
+    (20.0, True)
+    >>> paired_bootstrap(worse, worse).p_value
+    1.0
+    """
+    pair = np.hstack(_same_gold(_checked(system), _checked(baseline)))
+    units = _units(pair, groups)
+    if len(units) < 2:
+        raise InputError("a comparison needs at least two sentences or documents to draw from")
+    first, second = _f1(units.sum(axis=0).reshape(2, 3))
+    observed = float(first - second)
+    resampled = _resampled_f1(units, resamples, seed)
+    differences = resampled[:, 0] - resampled[:, 1]
+    # The tolerance is far below one entity's worth; without it rounding would decide ties.
+    as_far = np.abs(differences - observed) >= abs(observed) - 1e-9
+    low, high = _percentiles(differences, confidence)
+    p_value = (1 + int(as_far.sum())) / (1 + resamples)
+    return Comparison(observed, p_value, low, high, confidence, resamples)
+
+
+def _checked(counts: ArrayLike) -> NDArray[np.float64]:
+    array = np.asarray(counts, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != 3 or len(array) == 0:
+        raise InputError(f"counts of shape {array.shape}, expected [sentences, 3]: gold, predicted, correct")
+    impossible = (array[:, 2] > array[:, :2].min(axis=1)) | (array.min(axis=1) < 0)
+    if impossible.any():
+        number = int(np.argmax(impossible)) + 1
+        gold, predicted, correct = array[number - 1]
+        raise InputError(
+            f"sentence {number}: {gold:g} gold, {predicted:g} predicted, {correct:g} correct is impossible"
+        )
+    return array
+
+
+def _same_gold(
+    system: NDArray[np.float64], baseline: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if len(system) != len(baseline):
+        raise InputError(f"{len(system)} sentences of the system but {len(baseline)} of the baseline")
+    differs = system[:, 0] != baseline[:, 0]
+    if differs.any():
+        raise InputError(
+            f"sentence {int(np.argmax(differs)) + 1}: the two systems were scored against different gold"
+        )
+    return system, baseline
+
+
+def _units(counts: NDArray[np.float64], groups: Sequence[Hashable] | None) -> NDArray[np.float64]:
+    """What is drawn: the sentences, or the sums over the sentences of each document."""
+    if groups is None:
+        return counts
+    if len(groups) != len(counts):
+        raise InputError(f"{len(groups)} groups for {len(counts)} sentences")
+    rows: dict[Hashable, int] = {}
+    row_of_sentence = [rows.setdefault(group, len(rows)) for group in groups]
+    sums = np.zeros((len(rows), counts.shape[1]))
+    np.add.at(sums, row_of_sentence, counts)
+    return sums
+
+
+def _resampled_f1(units: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+    """F1 on each resample, [resamples, k], of the k systems side by side in units: [units, 3 k]."""
+    if resamples < 1:
+        raise InputError(f"{resamples} resamples, expected at least 1")
+    rng = np.random.default_rng(seed)
+    number = len(units)
+    totals = np.empty((resamples, units.shape[1]))
+    for row in range(resamples):
+        times_drawn = np.bincount(rng.integers(number, size=number), minlength=number)
+        totals[row] = times_drawn @ units
+    return _f1(totals.reshape(resamples, -1, 3))
+
+
+def _f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """F1 in percent over the last axis (gold, predicted, correct), 0 where there is nothing at all."""
+    gold, predicted, correct = counts[..., 0], counts[..., 1], counts[..., 2]
+    f1: NDArray[np.float64] = 200 * correct / np.maximum(gold + predicted, 1)
+    return f1
+
+
+def _percentiles(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence is {confidence}, expected a number between 0 and 1 such as 0.95")
+    low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)

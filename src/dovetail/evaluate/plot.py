@@ -1,0 +1,116 @@
+"""Pictures of calibration, drawn with matplotlib (the extra ``plot``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dovetail.errors import DovetailError, InputError
+from dovetail.evaluate.calibration import CalibrationReport, ReliabilityBin
+
+# For each kind of picture the metadata that leave the date out, so that the same report gives the same file.
+_UNDATED: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+_INK, _MUTED, _GRID = "#1f2933", "#6b7785", "#e4e8ec"
+_BLUE, _PALE_BLUE, _RED = "#2f6db3", "#d5e2f0", "#d1495b"
+_STYLE: Any = {
+    "font.size": 9,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _MUTED,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": _GRID,
+    "xtick.color": _MUTED,
+    "ytick.color": _MUTED,
+    "xtick.labelcolor": _INK,
+    "ytick.labelcolor": _INK,
+    "figure.constrained_layout.h_pad": 0.1,
+    "figure.constrained_layout.w_pad": 0.1,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "dovetail",
+}
+
+
+def reliability_plot(report: CalibrationReport, path: str | Path, title: str = "Reliability") -> Path:
+    """Draw accuracy against confidence above a histogram of the answers; returns the path.
+
+    The suffix says what is written: ``.png``, ``.svg`` or ``.pdf``. Points below the diagonal mean that the
+    model is too sure. Needs matplotlib.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from dovetail.evaluate import reliability
+    >>> report = reliability([0.95, 0.9, 0.7, 0.6], [True, True, True, False])
+    >>> with TemporaryDirectory() as folder:
+    ...     reliability_plot(report, f"{folder}/reliability.svg").name
+    'reliability.svg'
+    """
+    path = Path(path)
+    if path.suffix.lower() not in _UNDATED:
+        raise InputError(f"pictures are written as {', '.join(_UNDATED)}: name the file so", path)
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise DovetailError('plots need matplotlib: pip install "dovetail[plot]"') from error
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(4.6, 5.6), layout="constrained")
+        curve, histogram = figure.subplots(2, 1, sharex=True, height_ratios=(3.2, 1))
+        _draw_curve(curve, report)
+        _draw_histogram(histogram, report)
+        _draw_title(curve, report, title)
+        _save(figure, path)
+    return path
+
+
+def _draw_title(axes: Any, report: CalibrationReport, title: str) -> None:
+    scores = f"ECE {report.expected_calibration_error:.3f}   Brier {report.brier_score:.3f}"
+    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", pad=24, parse_math=False)
+    axes.text(0, 1.03, f"{scores}   {report.count:,} answers", color=_MUTED, transform=axes.transAxes)
+
+
+def _draw_curve(axes: Any, report: CalibrationReport) -> None:
+    lefts, widths = zip(*map(_bar, report.bins), strict=True)
+    confidence = [bin.confidence for bin in report.bins]
+    accuracy = [bin.accuracy for bin in report.bins]
+    axes.bar(lefts, accuracy, widths, align="edge", color=_PALE_BLUE, edgecolor="white")
+    # Not clipped, so that points at 0 and 1 are whole.
+    round_points = {"marker": "o", "linestyle": "", "markeredgecolor": "white", "clip_on": False, "zorder": 3}
+    axes.plot(confidence, accuracy, color=_BLUE, label="model", **round_points)
+    axes.vlines(confidence, confidence, accuracy, color=_RED, linewidth=1.6, label="gap")
+    axes.plot([0, 1], [0, 1], color=_MUTED, linewidth=1, linestyle=(0, (4, 3)), label="perfect")
+    axes.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="accuracy")
+    axes.legend(loc="best", edgecolor="none")
+
+
+def _draw_histogram(axes: Any, report: CalibrationReport) -> None:
+    lefts, widths = zip(*map(_bar, report.bins), strict=True)
+    counts = [bin.count for bin in report.bins]
+    bars = axes.bar(lefts, counts, widths, align="edge", color=_BLUE, edgecolor="white")
+    numbers = [f"{count:,}" for count in counts]
+    # A digit takes about 0.014 of the axis; bars that have no room for their number go without.
+    numbers = [n if width > 0.014 * len(n) else "" for n, width in zip(numbers, widths, strict=True)]
+    axes.bar_label(bars, numbers, padding=1, fontsize=6.5, color=_MUTED)
+    axes.set(xlabel="confidence", ylabel="answers", ylim=(0, max(counts) * 1.2))
+    axes.locator_params(axis="y", integer=True, nbins=4)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+
+
+def _bar(bin: ReliabilityBin) -> tuple[float, float]:
+    """Left edge and width of a bin's bar, wide enough to be seen where all its probabilities are one."""
+    width = max(bin.high - bin.low, 0.01)
+    return min(bin.low, 1 - width), width
+
+
+def _save(figure: Any, path: Path) -> None:
+    """Write beside the target, then rename: a failure leaves no half-written picture."""
+    suffix = path.suffix.lower()
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        figure.savefig(unfinished, format=suffix[1:], dpi=200, metadata=_UNDATED[suffix])
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write the picture: {error.strerror}", path) from error
+    finally:
+        unfinished.unlink(missing_ok=True)

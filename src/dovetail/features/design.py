@@ -1,0 +1,330 @@
+"""Compiling templates over a corpus into a factored design: which features fire at which token.
+
+Every template over one column at one position is a function of the word *type*. Such templates are kept factored: a
+token points to a **row** (a type seen at a position), and the row lists its features. Conjunctions across positions
+live at the token level: a token points straight to one feature.
+
+    score[t, y] = sum over slots k of row_score[row_index[t, k], y] + sum over slots k of weight[feature_index[t, k], y]
+    row_score[r, y] = sum over entries e of row r of value[e] * weight[feature[e], y]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.columns import Columns
+from dovetail.errors import DovetailError
+from dovetail.features import hashing
+from dovetail.features.attributes import Attribute
+from dovetail.features.hashing import KeyRows, Keys
+from dovetail.features.index import Collector, FeatureIndex
+from dovetail.features.templates import At, Bag, Bias, Call, Number, Template
+from dovetail.kernel import kernel
+
+FEW = 4  # a conjunction with fewer than a quarter as many values as tokens is kept as rows
+
+
+@kernel
+def shifted(ids, offsets, shift, out):  # type: ignore[no-untyped-def]
+    """``out[t] = ids[t + shift]`` within the sentence of t, else 0, the boundary. Shapes: [tokens]."""
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            s = t + shift
+            out[t] = ids[s] if offsets[i] <= s < offsets[i + 1] else 0
+
+
+@kernel
+def window_rows(ids, offsets, first, last, out):  # type: ignore[no-untyped-def]
+    """The distinct types at positions first..last around each token; -1 fills up. out: [tokens, last - first + 1]."""
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            n = 0
+            for s in range(max(offsets[i], t + first), min(offsets[i + 1], t + last + 1)):
+                repeated = False
+                for k in range(n):
+                    if out[t, k] == ids[s]:
+                        repeated = True
+                        break
+                if not repeated:
+                    out[t, n] = ids[s]
+                    n += 1
+            for k in range(n, last - first + 1):
+                out[t, k] = -1
+
+
+@dataclass
+class Rows:
+    """Rows under construction: tokens point to rows, rows hold keys with values.
+
+    ``index`` [tokens, slots] (-1 for none), ``indptr`` [rows + 1], ``keys`` [entries], ``values`` [entries] or None.
+    """
+
+    index: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    keys: Keys
+    values: NDArray[np.float64] | None = None
+
+
+@dataclass
+class Design:
+    """A compiled corpus.
+
+    ``row_index`` [tokens, slots] int32, ``row_ptr`` [rows + 1], ``row_feature`` [entries] int32, ``row_value``
+    [entries] float64 or None (all ones); ``feature_index`` [tokens, slots] int32. -1 means none.
+    """
+
+    offsets: NDArray[np.int64]
+    row_index: NDArray[np.int32]
+    row_ptr: NDArray[np.int64]
+    row_feature: NDArray[np.int32]
+    row_value: NDArray[np.float64] | None
+    feature_index: NDArray[np.int32]
+    features: int
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens."""
+        return int(self.offsets[-1])
+
+
+@dataclass
+class Compiler:
+    """Turns templates over columns into rows of keys and columns of keys."""
+
+    columns: Columns
+    sentences: Sequence[Any] = ()
+    _keys: dict[Attribute, KeyRows] = field(default_factory=dict)
+    _shifts: dict[tuple[str, int], NDArray[np.int32]] = field(default_factory=dict)
+
+    def attribute_keys(self, attribute: Attribute) -> KeyRows:
+        """Keys of an attribute for every type of its column, made once."""
+        if attribute not in self._keys:
+            self._keys[attribute] = attribute.keys(self.columns.columns[attribute.column].types)
+        return self._keys[attribute]
+
+    def ids_at(self, column: str, shift: int) -> NDArray[np.int32]:
+        """The type at a position relative to each token. Shape [tokens]."""
+        if (column, shift) not in self._shifts:
+            ids = self.columns.columns[column].ids
+            out = np.empty_like(ids)
+            shifted(ids, self.columns.offsets, shift, out)
+            self._shifts[column, shift] = out
+        return self._shifts[column, shift]
+
+    def rows(self, templates: Iterable[Template]) -> list[Rows]:
+        """Everything that is a function of a type at a position, one block for each column and position."""
+        at: dict[tuple[str, int], list[KeyRows]] = {}
+        blocks: list[Rows] = []
+        for template in templates:
+            match template:
+                case At() if template.parts and len({(a.column, o) for a, o in template.parts}) == 1:
+                    attribute, offset = template.parts[0]
+                    at.setdefault((attribute.column, offset), []).append(self._conjoined(template))
+                case At() if not all(a.single for a, _ in template.parts):
+                    blocks.append(self._cross_product(template))
+                case Bag():
+                    blocks.append(self._bag(template))
+                case Number():
+                    blocks.append(self._number(template))
+                case Bias():
+                    index = np.zeros((self.columns.tokens, 1), dtype=np.int32)
+                    blocks.append(Rows(index, np.array([0, 1]), np.array([salt(template)])))
+                case Call():
+                    blocks.append(self._call(template))
+        together = []
+        for (column, offset), parts in at.items():
+            merged = _side_by_side(parts)
+            together.append(Rows(self.ids_at(column, offset)[:, None], merged.indptr, merged.keys))
+        return together + blocks
+
+    def direct(self, templates: Iterable[Template]) -> list[Keys]:
+        """Conjunctions across positions of attributes with one value each: one key a token. Shapes: [tokens]."""
+        return [self._conjunction(t) for t in templates if _is_direct(t)]
+
+    def _conjunction(self, template: At) -> Keys:
+        key = np.array([salt(template)])
+        for attribute, offset in template.parts:
+            part = self.attribute_keys(attribute).keys[self.ids_at(attribute.column, offset)]
+            out = np.empty(len(part), dtype=np.uint64)
+            hashing.combine(key, part, out)
+            key = out
+        return key
+
+    def _conjoined(self, template: At) -> KeyRows:
+        """A conjunction of attributes of one type: rows are types."""
+        return _product(salt(template), [self.attribute_keys(a) for a, _ in template.parts])
+
+    def _cross_product(self, template: At) -> Rows:
+        """A conjunction across positions where a part may have several values: rows are distinct combinations."""
+        ids = np.stack([self.ids_at(a.column, o) for a, o in template.parts], axis=1)
+        combinations, inverse = np.unique(ids, axis=0, return_inverse=True)
+        parts = [_take(self.attribute_keys(a), combinations[:, k]) for k, (a, _) in enumerate(template.parts)]
+        crossed = _product(salt(template), parts)
+        return Rows(inverse.astype(np.int32).reshape(-1, 1), crossed.indptr, crossed.keys)
+
+    def _bag(self, template: Bag) -> Rows:
+        column = self.columns.columns[template.attribute.column]
+        index = np.empty((self.columns.tokens, template.last - template.first + 1), dtype=np.int32)
+        window_rows(column.ids, self.columns.offsets, template.first, template.last, index)
+        keys = _product(salt(template), [self.attribute_keys(template.attribute)])
+        return Rows(index, keys.indptr, keys.keys)
+
+    def _number(self, template: Number) -> Rows:
+        column = self.columns.columns[template.column]
+        values = np.array([0.0, *(_to_number(v, template) for v in column.types[1:])])
+        rows = len(column.types)
+        keys = np.full(rows, salt(template), dtype=np.uint64)
+        return Rows(self.ids_at(template.column, template.offset)[:, None], np.arange(rows + 1), keys, values)
+
+    def _call(self, template: Call) -> Rows:
+        names: list[str] = []
+        values: list[float] = []
+        counts: list[int] = []
+        for number, sentence in enumerate(self.sentences):
+            extracted = template.function(sentence)
+            if len(extracted) != len(sentence.words):
+                raise DovetailError(
+                    f"{template}: sentence {number + 1} has {len(sentence.words)} words, the function gave features for {len(extracted)}"
+                )
+            for position, found in enumerate(extracted):
+                weighted = dict(found) if hasattr(found, "keys") else dict.fromkeys(found, 1.0)
+                names.extend(weighted)
+                for name, value in weighted.items():
+                    if not np.isfinite(value):
+                        raise DovetailError(f"{template}: sentence {number + 1}, word {position + 1}: feature {name!r} is {value}")
+                    values.append(float(value))
+                counts.append(len(weighted))
+        indptr = np.zeros(len(counts) + 1, dtype=np.int64)
+        np.cumsum(counts, out=indptr[1:])
+        keys = hashing.string_keys(names)
+        out = np.empty_like(keys)
+        hashing.combine(np.array([salt(template)]), keys, out)
+        index = np.arange(len(counts), dtype=np.int32)[:, None]
+        return Rows(index, indptr, out, np.array(values, dtype=np.float64))
+
+
+def _is_direct(template: Template) -> bool:
+    return (
+        isinstance(template, At)
+        and len({(a.column, o) for a, o in template.parts}) > 1
+        and all(a.single for a, _ in template.parts)
+    )
+
+
+def salt(template: Template) -> np.uint64:
+    """What makes the keys of one template differ from those of any other."""
+    return hashing.string_key(template.text())
+
+
+def _to_number(text: str, template: Number) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise DovetailError(f"{template}: {text!r} is not a number") from None
+    if not np.isfinite(value):
+        raise DovetailError(f"{template}: the value {text!r} is not finite")
+    return value
+
+
+def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
+    """Keys of every combination of one key from each part, row by row."""
+    rows = len(parts[0].indptr) - 1
+    result = KeyRows(np.arange(rows + 1, dtype=np.int64), np.full(rows, first, dtype=np.uint64))
+    for part in parts:
+        counts, more = np.diff(result.indptr), np.diff(part.indptr)
+        entry_row = np.repeat(np.arange(rows), counts)
+        repeat = more[entry_row]
+        left = np.repeat(result.keys, repeat)
+        within = np.arange(len(left)) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+        right = part.keys[np.repeat(part.indptr[entry_row], repeat) + within]
+        out = np.empty(len(right), dtype=np.uint64)
+        if len(out):
+            hashing.combine(left, right, out)
+        indptr = np.zeros(rows + 1, dtype=np.int64)
+        np.cumsum(counts * more, out=indptr[1:])
+        result = KeyRows(indptr, out)
+    return result
+
+
+def _take(rows: KeyRows, which: NDArray[np.int32]) -> KeyRows:
+    counts = np.diff(rows.indptr)[which]
+    indptr = np.zeros(len(which) + 1, dtype=np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
+    return KeyRows(indptr, rows.keys[np.repeat(rows.indptr[which], counts) + within])
+
+
+def _side_by_side(parts: Sequence[KeyRows]) -> KeyRows:
+    """One row with the keys of all parts, for every row."""
+    if len(parts) == 1:
+        return parts[0]
+    counts = np.stack([np.diff(p.indptr) for p in parts])
+    indptr = np.zeros(counts.shape[1] + 1, dtype=np.int64)
+    np.cumsum(counts.sum(axis=0), out=indptr[1:])
+    keys = np.empty(indptr[-1], dtype=np.uint64)
+    begin = indptr[:-1].copy()
+    for part, count in zip(parts, counts, strict=True):
+        where = np.repeat(begin - part.indptr[:-1], count) + np.arange(len(part.keys))
+        keys[where] = part.keys
+        begin += count
+    return KeyRows(indptr, keys)
+
+
+def assemble(compiler: Compiler, templates: Sequence[Template], index: Collector | FeatureIndex) -> Design:
+    """Make the design of a corpus, its features numbered by ``index`` (a FeatureIndex drops those it does not know)."""
+    blocks = compiler.rows(templates)
+    direct = []
+    for keys in compiler.direct(templates):
+        if isinstance(index, Collector):
+            distinct, inverse = np.unique(keys, return_inverse=True)
+            if len(distinct) * FEW < len(keys):  # few values, many tokens: cheaper as rows than token by token
+                place = inverse.astype(np.int32)[:, None]
+                blocks.append(Rows(place, np.arange(len(distinct) + 1, dtype=np.int64), distinct))
+                continue
+        direct.append(keys)
+    weighted = any(block.values is not None for block in blocks)
+    row_index, ptr, feature, value = [], [np.zeros(1, dtype=np.int64)], [], []
+    rows = entries = 0
+    for block in blocks:
+        row_index.append(np.where(block.index >= 0, block.index + np.int32(rows), np.int32(-1)))
+        ptr.append(block.indptr[1:] + entries)
+        feature.append(index.number(block.keys))
+        if weighted:
+            value.append(np.ones(len(block.keys)) if block.values is None else block.values)
+        rows += len(block.indptr) - 1
+        entries += len(block.keys)
+    numbered = [index.number(keys) for keys in direct]
+    tokens = compiler.columns.tokens
+    return drop_unknown(
+        Design(
+            compiler.columns.offsets,
+            np.concatenate([np.empty((tokens, 0), np.int32), *row_index], axis=1),
+            np.concatenate(ptr),
+            np.concatenate([np.empty(0, np.int32), *feature]),
+            np.concatenate(value) if weighted else None,
+            np.stack(numbered, axis=1) if numbered else np.empty((tokens, 0), np.int32),
+            index.size,
+        )
+    )
+
+
+def drop_unknown(design: Design) -> Design:
+    """Take the entries without a feature out of the rows."""
+    known = design.row_feature >= 0
+    if known.all():
+        return design
+    before = np.concatenate([[0], np.cumsum(known)])
+    return Design(
+        design.offsets,
+        design.row_index,
+        before[design.row_ptr],
+        design.row_feature[known],
+        None if design.row_value is None else design.row_value[known],
+        design.feature_index,
+        design.features,
+    )

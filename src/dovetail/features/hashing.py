@@ -1,0 +1,172 @@
+"""64-bit keys for strings and their substrings: the identity of a feature.
+
+A feature is known by one 64-bit key, so a model needs no table of strings, and compiled loops can make keys. Two
+different features among ten million share a key with a probability below three in a million.
+
+A string of code points c_1 .. c_n under a seed has the key ``mix(fold(... fold(fold(seed, c_1), c_2) ..., c_n))`` with
+``fold(h, c) = (h xor c) * PRIME`` (FNV-1a over code points) and ``mix`` the finaliser of splitmix64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.kernel import kernel
+
+Keys = NDArray[np.uint64]
+
+PRIME = np.uint64(0x100000001B3)
+BASIS = np.uint64(0xCBF29CE484222325)
+MULTIPLY_1 = np.uint64(0xBF58476D1CE4E5B9)
+MULTIPLY_2 = np.uint64(0x94D049BB133111EB)
+SHIFT_27, SHIFT_30, SHIFT_31 = np.uint64(27), np.uint64(30), np.uint64(31)
+BEGIN, END = np.uint64(2), np.uint64(3)  # control characters that mark the edges of a word in its n-grams
+LONGEST_WORD = 64  # n-grams are taken from the first 64 characters: a pasted 10 kB token must not make millions
+
+
+class Packed(NamedTuple):
+    """Strings laid end to end: the code points of string i are ``codes[start[i]:start[i + 1]]``."""
+
+    codes: NDArray[np.uint32]
+    start: NDArray[np.int64]
+
+
+def pack(strings: Sequence[str]) -> Packed:
+    """Lay strings end to end as code points."""
+    codes = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    start = np.zeros(len(strings) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=start[1:])
+    return Packed(codes, start)
+
+
+@kernel
+def mix(key: np.uint64) -> np.uint64:
+    """Spread every bit of a 64-bit number over all bits."""
+    key = (key ^ (key >> SHIFT_30)) * MULTIPLY_1
+    key = (key ^ (key >> SHIFT_27)) * MULTIPLY_2
+    return key ^ (key >> SHIFT_31)
+
+
+@kernel
+def _hash_all(codes, start, seed, out):  # type: ignore[no-untyped-def]
+    for i in range(len(start) - 1):
+        h = seed
+        for j in range(start[i], start[i + 1]):
+            h = (h ^ np.uint64(codes[j])) * PRIME
+        out[i] = mix(h)
+
+
+@kernel
+def _prefix_keys(codes, start, shortest, longest, seed, indptr, out):  # type: ignore[no-untyped-def]
+    n = 0
+    for i in range(len(start) - 1):
+        h = seed
+        stop = min(start[i + 1], start[i] + longest)
+        for j in range(start[i], stop):
+            h = (h ^ np.uint64(codes[j])) * PRIME
+            if j - start[i] + 1 >= shortest:
+                out[n] = mix(h)
+                n += 1
+        indptr[i + 1] = n
+
+
+@kernel
+def _suffix_keys(codes, start, shortest, longest, seed, indptr, out):  # type: ignore[no-untyped-def]
+    n = 0
+    for i in range(len(start) - 1):
+        end = start[i + 1]
+        for length in range(shortest, min(longest, end - start[i]) + 1):
+            h = seed
+            for j in range(end - length, end):
+                h = (h ^ np.uint64(codes[j])) * PRIME
+            out[n] = mix(h)
+            n += 1
+        indptr[i + 1] = n
+
+
+@kernel
+def _ngram_keys(codes, start, shortest, longest, seed, indptr, out):  # type: ignore[no-untyped-def]
+    """All distinct substrings of BEGIN + word + END whose length is within bounds."""
+    n = 0
+    for i in range(len(start) - 1):
+        first = n
+        length = min(start[i + 1] - start[i], LONGEST_WORD) + 2
+        for a in range(length):
+            h = seed
+            for b in range(a, min(length, a + longest)):
+                if b == 0:
+                    c = BEGIN
+                elif b == length - 1:
+                    c = END
+                else:
+                    c = np.uint64(codes[start[i] + b - 1])
+                h = (h ^ c) * PRIME
+                if b - a + 1 >= shortest:
+                    key = mix(h)
+                    seen = False
+                    for k in range(first, n):
+                        if out[k] == key:
+                            seen = True
+                            break
+                    if not seen:
+                        out[n] = key
+                        n += 1
+        indptr[i + 1] = n
+
+
+@kernel
+def combine(salt, key, out):  # type: ignore[no-untyped-def]
+    """``out[i] = mix(salt[i] xor key[i])``: append a part to a conjunction. Shapes: all [n]; salt may have length 1."""
+    for i in range(len(key)):
+        out[i] = mix(salt[i if len(salt) > 1 else 0] ^ key[i])
+
+
+def string_keys(strings: Sequence[str], seed: np.uint64 = BASIS) -> Keys:
+    """The key of every string under a seed. Shape [strings]."""
+    codes, start = pack(strings)
+    out = np.empty(len(strings), dtype=np.uint64)
+    _hash_all(codes, start, seed, out)
+    return out
+
+
+def string_key(string: str, seed: np.uint64 = BASIS) -> np.uint64:
+    """The key of one string under a seed."""
+    key: np.uint64 = string_keys([string], seed)[0]
+    return key
+
+
+class KeyRows(NamedTuple):
+    """Zero or more keys for each row: the keys of row i are ``keys[indptr[i]:indptr[i + 1]]``."""
+
+    indptr: NDArray[np.int64]
+    keys: Keys
+
+
+def _bounded(function, packed: Packed, shortest: int, longest: int, seed: np.uint64, most: int) -> KeyRows:  # type: ignore[no-untyped-def]
+    indptr = np.zeros(len(packed.start), dtype=np.int64)
+    out = np.empty(most, dtype=np.uint64)
+    function(packed.codes, packed.start, shortest, longest, seed, indptr, out)
+    return KeyRows(indptr, out[: indptr[-1]].copy())
+
+
+def prefix_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
+    """Keys of the first ``shortest`` to ``longest`` characters of each string."""
+    most = (len(packed.start) - 1) * (longest - shortest + 1)
+    return _bounded(_prefix_keys, packed, shortest, longest, seed, most)
+
+
+def suffix_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
+    """Keys of the last ``shortest`` to ``longest`` characters of each string."""
+    most = (len(packed.start) - 1) * (longest - shortest + 1)
+    return _bounded(_suffix_keys, packed, shortest, longest, seed, most)
+
+
+def ngram_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
+    """Keys of the distinct character n-grams of each string, its edges marked."""
+    length = np.minimum(np.diff(packed.start), LONGEST_WORD) + 2
+    spans = [np.maximum(length - n + 1, 0) for n in range(shortest, min(longest, int(length.max(initial=0))) + 1)]
+    return _bounded(_ngram_keys, packed, shortest, longest, seed, int(sum(s.sum() for s in spans)))

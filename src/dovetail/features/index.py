@@ -1,0 +1,90 @@
+"""From keys to feature numbers: built while training, and sorted for look-up in a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.hashing import Keys
+from dovetail.kernel import kernel
+
+
+@dataclass
+class Collector:
+    """Numbers keys as they come. With ``bits``, keys are cut to so many bits, which bounds the number of features."""
+
+    bits: int | None = None
+    _keys: list[Keys] = field(default_factory=list)
+    size: int = 0
+
+    def number(self, keys: Keys) -> NDArray[np.int32]:
+        """Numbers for the keys of one block; blocks have no keys in common, except by hashing."""
+        if self.bits is not None:
+            return self._number_hashed(keys & np.uint64((1 << self.bits) - 1))
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        numbers = inverse.astype(np.int32) + np.int32(self.size)
+        self._keys.append(distinct)
+        self.size += len(distinct)
+        return numbers
+
+    def _number_hashed(self, keys: Keys) -> NDArray[np.int32]:
+        known = self._keys[0] if self._keys else np.empty(0, dtype=np.uint64)
+        new = np.setdiff1d(keys, known)
+        known = np.concatenate([known, new])
+        self._keys = [known]
+        self.size = len(known)
+        order = np.argsort(known)
+        return order[np.searchsorted(known, keys, sorter=order)].astype(np.int32)
+
+    @property
+    def keys(self) -> Keys:
+        """The key of every feature, in the order of their numbers."""
+        return np.concatenate([np.empty(0, dtype=np.uint64), *self._keys])
+
+
+@kernel
+def _look_up(keys, bucket, shift, wanted, out):  # type: ignore[no-untyped-def]
+    for i in range(len(wanted)):
+        key = wanted[i]
+        b = key >> shift
+        out[i] = -1
+        for j in range(bucket[b], bucket[b + np.uint64(1)]):
+            if keys[j] == key:
+                out[i] = j
+                break
+
+
+@dataclass(frozen=True)
+class FeatureIndex:
+    """Sorted keys with a table of where each leading bit pattern begins: one or two comparisons find a key.
+
+    ``keys`` [features] sorted; ``bits`` as in Collector.
+    """
+
+    keys: Keys
+    bits: int | None = None
+    _bucket: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _shift: np.uint64 = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        width = 64 if self.bits is None else self.bits
+        leading = min(max(int(len(self.keys)).bit_length(), 1), width)
+        edges = np.arange(1 << leading, dtype=np.uint64) << np.uint64(width - leading)
+        bucket = np.append(np.searchsorted(self.keys, edges), len(self.keys)).astype(np.int64)
+        object.__setattr__(self, "_bucket", bucket)
+        object.__setattr__(self, "_shift", np.uint64(width - leading))
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return len(self.keys)
+
+    def number(self, keys: Keys) -> NDArray[np.int32]:
+        """The number of each key, -1 where the model has no such feature."""
+        out = np.empty(len(keys), dtype=np.int32)
+        if self.bits is not None:
+            keys = keys & np.uint64((1 << self.bits) - 1)
+        _look_up(self.keys, self._bucket, self._shift, np.ascontiguousarray(keys), out)
+        return out

@@ -1,0 +1,153 @@
+"""Named sets of templates, and sets read from TOML files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dovetail.errors import DovetailError
+from dovetail.features.parse import parse
+from dovetail.features.templates import Call, Template, flatten
+
+SETS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "finkel-ner": (
+        "seed 000, table 3.1, named entities",
+        (
+            "bias", "word[-1:2]", "ngrams(1)[0]", "pos[0]",
+            "pos[-1] & pos[0]", "pos[0] & pos[1]", "pos[-1] & pos[0] & pos[1]",
+            "shape[0]", "shape[-1] & shape[0]", "shape[0] & shape[1]", "shape[-1] & shape[0] & shape[1]",
+            "bag(word, 4)",
+        ),
+    ),
+    "finkel-template": (
+        "seed 000, table 3.1, template filling",
+        (
+            "bias", "word[-1:2]", "ngrams(1, 6)[0]",
+            "shape[0]", "shape[-1] & shape[0]", "shape[0] & shape[1]", "shape[-1] & shape[0] & shape[1]",
+            "bag(word, 9)",
+        ),
+    ),
+    "liang-ner": (
+        "seed 001, figure 5-3, the regular features of the Markov model",
+        (
+            "bias", "word[-1:2]", "lower[-1:2]", "type[-1:2]", "short_type[-1:2]", "prefix(1, 4)[-1:2]",
+            "suffix(1, 4)[-1:2]", "word[-1] & word[0]", "word[0] & word[1]", "edge(word[-1] & word[0])",
+        ),
+    ),
+    "liang-segmentation": (
+        "seed 001, figure 5-1, the regular features of the Markov model over characters",
+        (
+            "bias", "word[-2:3]", "word[-2] & word[-1]", "word[-1] & word[0]", "word[0] & word[1]", "word[1] & word[2]",
+            "edge(word[-1] & word[0])",
+        ),
+    ),
+    "wang-english": (
+        "seed 004, table 2.2, English, node features",
+        (
+            "bias", "word[-1:2]", "shape[-1:2]", "word[0] & shape[-1]", "word[-1] & word[-2] & shape[-1]",
+            "bag(word, -4, 4)", "cap[-1] & cap[0] & cap[1]", "title[-1:1]",
+        ),
+    ),
+    "wang-chinese": (
+        "seed 004, table 2.2, Chinese, node features",
+        (
+            "bias", "word[-1:2]", "word[-1] & word[0]", "word[0] & word[1]", "shape[-4:5]",
+            "prefix(1, 4)[-1:1]", "suffix(1, 4)[-1:1]", "radicals[0]",
+        ),
+    ),
+    "plain": (
+        "the 26 plain templates of the comparison with CRFsuite",
+        (
+            "word[-2:3]", "lower[0]", "suffix(2, 4)[0]", "prefix(2, 3)[0]", "shape[-2:3]", "pos[-2:3]",
+            "word[-1] & word[0]", "word[0] & word[1]", "pos[-1] & pos[0]", "pos[0] & pos[1]",
+            "shape[-1] & shape[0]",
+        ),
+    ),
+    "ner": (
+        "our own set for named entities",
+        (
+            "bias", "word[-2:3]", "lower[-1:2]", "ngrams(1, 6)[0]", "shape[-2:3]", "bag(lower, 4)",
+            "pos[-2:3]", "pos[-1] & pos[0]", "pos[0] & pos[1]",
+            "word[-1] & word[0]", "word[0] & word[1]", "shape[-1] & shape[0]", "shape[0] & shape[1]",
+            "shape[-1] & shape[0] & shape[1]",
+        ),
+    ),
+}
+for _language in ("english", "chinese"):
+    _about, _lines = SETS[f"wang-{_language}"]
+    SETS[f"wang-{_language}-edges"] = (
+        _about.replace("node features", "node and edge features"),
+        _lines + tuple(f"edge({line})" for line in _lines),
+    )
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """Templates under a name.
+
+    >>> FeatureSet.named("plain").name
+    'plain'
+    """
+
+    name: str
+    templates: tuple[Template, ...]
+
+    @classmethod
+    def named(cls, name: str) -> FeatureSet:
+        """A set by its name."""
+        if name not in SETS:
+            raise DovetailError(f"no feature set {name!r}; there are {', '.join(sorted(SETS))}, or give a .toml file")
+        return cls.from_lines(name, SETS[name][1])
+
+    @classmethod
+    def from_lines(cls, name: str, lines: Iterable[str], functions: Iterable[Call] = ()) -> FeatureSet:
+        """A set from lines of the algebra."""
+        functions = tuple(functions)
+        return cls(name, tuple(flatten([parse(line, functions) for line in lines])))
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> FeatureSet:
+        """A set from a file with ``templates = [...]`` and, if wished, ``extends = "ner"`` and ``name``."""
+        try:
+            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise DovetailError(f"{path}: cannot be read ({error.strerror})") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise DovetailError(f"{path}: not a TOML file: {error}") from None
+        unknown = set(data) - {"name", "extends", "templates"}
+        if unknown or not isinstance(data.get("templates", []), list):
+            raise DovetailError(f"{path}: expected name, extends and templates = [...], found {', '.join(map(repr, data))}")
+        base = cls.named(data["extends"]).templates if "extends" in data else ()
+        own = cls.from_lines(str(path), data.get("templates", []))
+        if not base + own.templates:
+            raise DovetailError(f"{path}: no templates; write templates = [\"word[-1:2]\", ...]")
+        return cls(data.get("name", Path(path).stem), tuple(flatten([base, own.templates])))
+
+    @classmethod
+    def of(cls, features: Any) -> FeatureSet:
+        """A set from whatever a user gives: a set, a name, a TOML file, or templates in any nesting."""
+        if isinstance(features, FeatureSet):
+            return features
+        if isinstance(features, str | Path):
+            if str(features).endswith(".toml"):
+                return cls.from_toml(features)
+            return cls.named(str(features))
+        made = [parse(f) if isinstance(f, str) else f for f in features]
+        return cls("custom", tuple(flatten(made)))
+
+    def lines(self) -> list[str]:
+        """The set as lines of the algebra, one template each."""
+        return [str(template) for template in self.templates]
+
+    def without_columns(self, missing: Iterable[str]) -> FeatureSet:
+        """The set less the templates that read any of these columns."""
+        gone = set(missing)
+        return FeatureSet(self.name, tuple(t for t in self.templates if not gone & set(t.columns)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that some template reads."""
+        return tuple(dict.fromkeys(c for t in self.templates for c in t.columns))

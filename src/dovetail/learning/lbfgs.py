@@ -1,0 +1,197 @@
+"""L-BFGS (Liu and Nocedal), and its orthant-wise form (Andrew and Gao) when there is an L1 penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.learning.monitor import Monitor
+from dovetail.learning.priors import Prior
+
+Floats = NDArray[np.float64]
+Objective = Callable[[Floats], tuple[float, Floats]]
+
+
+@dataclass
+class State:
+    """Everything needed to go on: the point, its value and gradient, and the last steps and gradient changes."""
+
+    weight: Floats
+    value: float
+    gradient: Floats
+    iteration: int = 0
+    steps: list[Floats] = field(default_factory=list)
+    changes: list[Floats] = field(default_factory=list)
+
+    def arrays(self) -> dict[str, Any]:
+        """The state as plain arrays, for a checkpoint."""
+        empty = np.empty((0, len(self.weight)))
+        return {
+            "weight": self.weight,
+            "value": np.array(self.value),
+            "gradient": self.gradient,
+            "iteration": np.array(self.iteration),
+            "steps": np.array(self.steps) if self.steps else empty,
+            "changes": np.array(self.changes) if self.changes else empty,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> State:
+        """The state from a checkpoint."""
+        return cls(
+            np.array(arrays["weight"]),
+            float(arrays["value"]),
+            np.array(arrays["gradient"]),
+            int(arrays["iteration"]),
+            [np.array(row) for row in arrays["steps"]],
+            [np.array(row) for row in arrays["changes"]],
+        )
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    """Minimise ``loss(w) + prior(w)`` for a smooth loss.
+
+    Stops when the objective has fallen by less than ``tolerance`` (relative) over the last ``window`` iterations, or at
+    the ``limit``.
+
+    >>> optimum = LBFGS().minimise(lambda w: (float((w - 3) @ (w - 3)), 2 * (w - 3)), Prior(), np.zeros(2))
+    >>> bool(np.allclose(optimum, 3))
+    True
+    """
+
+    limit: int = 200
+    memory: int = 8
+    tolerance: float = 1e-5
+    window: int = 10
+
+    def minimise(
+        self,
+        loss: Objective,
+        prior: Prior,
+        start: Floats,
+        monitor: Monitor | None = None,
+        resume: dict[str, Any] | None = None,
+    ) -> Floats:
+        """The weights that minimise the objective, or the best by the monitor's dev score."""
+        monitor = monitor or Monitor()
+
+        def smooth(weight: Floats) -> tuple[float, Floats]:
+            value, gradient = loss(weight)
+            return value + prior.l2 * float(weight @ weight), gradient + prior.smooth_gradient(weight)
+
+        state = State.from_arrays(resume) if resume else State(start.copy(), *smooth(start))
+        recent: list[float] = []
+        with monitor.catching_interrupt():
+            while state.iteration < self.limit:
+                if not self._step(smooth, prior, state):
+                    monitor.reason = "converged"
+                    break
+                objective = self._full(prior, state.weight, state.value)
+                recent.append(objective)
+                stop = monitor.after_pass(
+                    state.iteration, self.limit, objective, lambda: state.weight, state.arrays
+                )
+                if stop:
+                    break
+                if len(recent) > self.window and recent[-1 - self.window] - objective < self.tolerance * abs(objective):
+                    monitor.reason = "converged"
+                    break
+        if monitor.dev_score is not None and monitor.dev_score(state.weight) >= monitor.best_dev:
+            return state.weight
+        return monitor.result(state.weight)
+
+    @staticmethod
+    def _full(prior: Prior, weight: Floats, smooth: float) -> float:
+        """The objective with its L1 part."""
+        return smooth + (float(np.sum(prior.threshold * np.abs(weight))) if prior.l1 else 0.0)
+
+    def _step(self, smooth: Objective, prior: Prior, state: State) -> bool:
+        """One step along the quasi-Newton direction; False when no step goes down."""
+        slope = _pseudo_gradient(state.weight, state.gradient, prior) if prior.l1 else state.gradient
+        direction = _two_loop(slope, state.steps, state.changes)
+        if prior.l1:
+            direction = np.where(direction * slope < 0, direction, 0.0)
+        descent = float(direction @ slope)
+        if descent >= 0:
+            return False
+        length = 1.0 if state.steps else 1.0 / max(float(np.sqrt(slope @ slope)), 1e-12)
+        found = (
+            self._orthant_search(smooth, prior, state, slope, direction, length)
+            if prior.l1
+            else self._wolfe_search(smooth, state, direction, descent, length)
+        )
+        if found is None:
+            if not state.steps:
+                return False
+            state.steps, state.changes = [], []  # the curvature went stale: try once more along the gradient
+            return self._step(smooth, prior, state)
+        weight, value, gradient = found
+        step, change = weight - state.weight, gradient - state.gradient
+        if float(step @ change) > 1e-10 * float(change @ change):
+            state.steps, state.changes = (
+                [*state.steps, step][-self.memory :],
+                [*state.changes, change][-self.memory :],
+            )
+        state.weight, state.value, state.gradient = weight, value, gradient
+        state.iteration += 1
+        return True
+
+    @staticmethod
+    def _wolfe_search(
+        smooth: Objective, state: State, direction: Floats, descent: float, length: float
+    ) -> tuple[Floats, float, Floats] | None:
+        """Bisection for a step that meets the weak Wolfe conditions (Lewis and Overton)."""
+        low, high = 0.0, np.inf
+        for _ in range(30):
+            weight = state.weight + length * direction
+            value, gradient = smooth(weight)
+            if not value <= state.value + 1e-4 * length * descent:
+                high = length
+            elif float(direction @ gradient) < 0.9 * descent:
+                low = length
+            else:
+                return weight, value, gradient
+            length = (low + high) / 2 if np.isfinite(high) else 2 * length
+        return (weight, value, gradient) if value < state.value else None
+
+    def _orthant_search(
+        self, smooth: Objective, prior: Prior, state: State, slope: Floats, direction: Floats, length: float
+    ) -> tuple[Floats, float, Floats] | None:
+        """Backtracking inside the orthant of the current point: a weight that would change its sign becomes zero."""
+        orthant = np.where(state.weight != 0, np.sign(state.weight), -np.sign(slope))
+        before = self._full(prior, state.weight, state.value)
+        for _ in range(30):
+            weight = state.weight + length * direction
+            weight[weight * orthant < 0] = 0.0
+            value, gradient = smooth(weight)
+            if self._full(prior, weight, value) <= before + 1e-4 * float(slope @ (weight - state.weight)):
+                return weight, value, gradient
+            length /= 2
+        return None
+
+
+def _pseudo_gradient(weight: Floats, gradient: Floats, prior: Prior) -> Floats:
+    """The steepest direction of smooth + L1: at zero, only what exceeds the penalty counts."""
+    threshold = prior.threshold
+    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - threshold, 0.0)
+    return np.where(weight != 0, gradient + np.sign(weight) * threshold, at_zero)
+
+
+def _two_loop(slope: Floats, steps: list[Floats], changes: list[Floats]) -> Floats:
+    """Minus the inverse Hessian estimate times the slope."""
+    direction = -slope
+    scales = []
+    for step, change in zip(reversed(steps), reversed(changes), strict=True):
+        scale = float(step @ direction) / float(step @ change)
+        direction -= scale * change
+        scales.append(scale)
+    if steps:
+        direction *= float(steps[-1] @ changes[-1]) / float(changes[-1] @ changes[-1])
+    for (step, change), scale in zip(zip(steps, changes, strict=True), reversed(scales), strict=True):
+        direction += (scale - float(change @ direction) / float(step @ change)) * step
+    return direction

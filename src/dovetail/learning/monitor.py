@@ -1,0 +1,101 @@
+"""Watching a training run: progress, the best weights so far, early stopping, checkpoints and Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands after one pass: ``dev`` is the score on held-out data when it was measured."""
+
+    iteration: int
+    limit: int
+    objective: float
+    seconds: float
+    dev: float | None = None
+    best_dev: float | None = None
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the run takes if it goes on to its limit."""
+        return self.seconds / max(self.iteration, 1) * (self.limit - self.iteration)
+
+
+@dataclass
+class Monitor:
+    """Called after every pass; answers whether to stop.
+
+    ``dev_score`` (weights to score, higher is better) is asked every ``dev_every`` passes; training stops when it has
+    not risen for ``patience`` askings. ``save`` gets the optimiser's state every ``save_every`` passes.
+    """
+
+    report: Callable[[Progress], None] | None = None
+    dev_score: Callable[[Floats], float] | None = None
+    dev_every: int = 10
+    patience: int = 3
+    save: Callable[[dict[str, Any]], None] | None = None
+    save_every: int = 25
+    interrupted: bool = False
+    reason: str = "limit"
+    best: Floats | None = None
+    best_dev: float = -np.inf
+    since_best: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+    def after_pass(
+        self, iteration: int, limit: int, objective: float, weights: Callable[[], Floats], state: Callable[[], dict[str, Any]]
+    ) -> bool:
+        """Report, score, save; True means stop."""
+        dev = None
+        stop = self.interrupted
+        if self.dev_score is not None and (iteration % self.dev_every == 0 or iteration == limit or stop):
+            dev = self.dev_score(weights())
+            if dev > self.best_dev:
+                self.best, self.best_dev, self.since_best = weights().copy(), dev, 0
+            else:
+                self.since_best += 1
+                if self.since_best >= self.patience:
+                    self.reason, stop = "dev", True
+        if self.report is not None:
+            seconds = time.perf_counter() - self.started
+            best = self.best_dev if np.isfinite(self.best_dev) else None
+            self.report(Progress(iteration, limit, objective, seconds, dev, best))
+        if self.save is not None and (iteration % self.save_every == 0 or stop):
+            self.save(state())
+        if self.interrupted:
+            self.reason = "interrupted"
+        return stop
+
+    def result(self, weights: Floats) -> Floats:
+        """The best weights by the dev score, or the last ones."""
+        return weights if self.best is None else self.best
+
+    @contextmanager
+    def catching_interrupt(self) -> Iterator[None]:
+        """The first Ctrl-C ends training after the current pass; a second one ends the program."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def note(signum: int, frame: Any) -> None:
+            if self.interrupted:
+                raise KeyboardInterrupt
+            self.interrupted = True
+
+        previous = signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, previous)

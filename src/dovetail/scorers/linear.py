@@ -1,0 +1,170 @@
+"""Potentials from features by weights: ``score[t, y] = sum over features f of token t of value * weight[f, y]``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.design import Design
+from dovetail.features.merge import Merged
+from dovetail.scorers.sparse import SparseGradient
+from dovetail.ranges import run_ranges
+from dovetail.scorers import linear_kernels as kernels
+
+Floats = NDArray[np.float64]
+
+
+class Layout(NamedTuple):
+    """Which parameters exist: feature f has one for each output in ``label[ptr[f]:ptr[f + 1]]``."""
+
+    ptr: NDArray[np.int64]
+    label: NDArray[np.uint16]
+    outputs: int
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters."""
+        return int(self.ptr[-1])
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return len(self.ptr) - 1
+
+    @classmethod
+    def full(cls, features: int, outputs: int) -> Layout:
+        """A parameter for every feature and output."""
+        ptr = np.arange(features + 1, dtype=np.int64) * outputs
+        return cls(ptr, np.tile(np.arange(outputs, dtype=np.uint16), features), outputs)
+
+
+class Lists(NamedTuple):
+    """The inverse of an index: the tokens of target i are ``items[ptr[i]:ptr[i + 1]]``."""
+
+    ptr: NDArray[np.int64]
+    items: NDArray[np.int32]
+
+
+def inverted(index: NDArray[np.int32], size: int) -> Lists:
+    """For every target the positions in ``index`` [n, slots] that point to it."""
+    ptr = np.zeros(size + 1, dtype=np.int64)
+    items = np.empty(int((index >= 0).sum()), dtype=np.int32)
+    kernels.invert(index, size, ptr, items)
+    return Lists(ptr, items)
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """A design seen from its rows and features, as the gradient needs it."""
+
+    row_tokens: Lists
+    feature_rows: Lists
+    feature_value: Floats
+    feature_tokens: Lists
+
+    @classmethod
+    def of(cls, design: Design) -> Inverse:
+        """Invert all links of a design."""
+        entry_row = np.repeat(np.arange(len(design.row_ptr) - 1, dtype=np.int32), np.diff(design.row_ptr))
+        feature_entries = inverted(design.row_feature[:, None], design.features)
+        value = np.empty(0) if design.row_value is None else design.row_value[feature_entries.items]
+        return cls(
+            inverted(design.row_index, len(design.row_ptr) - 1),
+            Lists(feature_entries.ptr, entry_row[feature_entries.items]),
+            value,
+            inverted(design.feature_index, design.features),
+        )
+
+    def observed(self, design: Design, outputs: NDArray[np.int32], size: int) -> Layout:
+        """Parameters for the pairs (feature, output) that occur. outputs: [tokens], -1 for unknown."""
+        seen = np.zeros((len(design.row_ptr) - 1, size), dtype=np.bool_)
+        kernels.mark_outputs(design.row_index, outputs, seen)
+        ptr = np.zeros(design.features + 1, dtype=np.int64)
+        links = (*self.feature_rows, *self.feature_tokens, seen, outputs, ptr)
+        kernels.observed(*links, np.empty(0, dtype=np.uint16), False)
+        label = np.empty(ptr[-1], dtype=np.uint16)
+        kernels.observed(*links, label, True)
+        return Layout(ptr, label, size)
+
+
+def score(design: Design, layout: Layout, weight: Floats, threads: int = 1, out: Floats | None = None) -> Floats:
+    """Potentials of every token. Shape [tokens, outputs]."""
+    value = np.empty(0) if design.row_value is None else design.row_value
+    table = np.empty((len(design.row_ptr) - 1, layout.outputs))
+    parameters = (layout.ptr, layout.label, weight)
+    rows = (design.row_ptr, design.row_feature, value, *parameters, table)
+    run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, threads)
+    result = np.empty((design.tokens, layout.outputs)) if out is None else out
+    tokens = (design.row_index, table, design.feature_index, *parameters, result)
+    run_ranges(lambda lo, hi: kernels.token_scores(*tokens, lo, hi), design.tokens, threads)
+    return result
+
+
+@dataclass
+class LinearScorer:
+    """A design and its parameters, ready for training: ``forward`` to potentials, ``backward`` to the gradient.
+
+    ``scale`` [parameters]: the value of each parameter's feature, beyond what the design says (see features.merge).
+    """
+
+    design: Design
+    layout: Layout
+    inverse: Inverse
+    scale: Floats
+    threads: int = 1
+    _scores: Floats | None = field(default=None, repr=False)
+
+    @classmethod
+    def observed(cls, merged: Merged, outputs: NDArray[np.int32], size: int, full: bool = False, threads: int = 1) -> LinearScorer:
+        """A scorer with the parameters seen in ``outputs`` [tokens] (-1 for unknown), or with all of them."""
+        inverse = Inverse.of(merged.design)
+        layout = Layout.full(merged.design.features, size) if full else inverse.observed(merged.design, outputs, size)
+        scale = np.repeat(np.sqrt(merged.multiplicity), np.diff(layout.ptr))
+        return cls(merged.design, layout, inverse, scale, threads)
+
+    def forward(self, weight: Floats) -> Floats:
+        """Potentials [tokens, outputs] under ``weight`` [parameters]; the array is used again by the next call."""
+        if self._scores is None:
+            self._scores = np.empty((self.design.tokens, self.layout.outputs))
+        return score(self.design, self.layout, weight * self.scale, self.threads, self._scores)
+
+    def backward(self, gradient: Floats) -> Floats:
+        """The gradient [parameters] from the gradient of the potentials [tokens, outputs]."""
+        inverse = self.inverse
+        rows = np.empty((len(self.design.row_ptr) - 1, self.layout.outputs))
+        gather = (*inverse.row_tokens, gradient, rows)
+        run_ranges(lambda lo, hi: kernels.row_gradients(*gather, lo, hi), inverse.row_tokens.ptr, self.threads)
+        out = np.empty(self.layout.parameters)
+        links = (*inverse.feature_rows, inverse.feature_value, *inverse.feature_tokens)
+        rest = (self.layout.ptr, self.layout.label, gradient, rows, out)
+        work = inverse.feature_rows.ptr + inverse.feature_tokens.ptr + self.layout.ptr
+        run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), work, self.threads)
+        out *= self.scale
+        return out
+
+    # Online training works on a few tokens at a time. ``base`` is where this scorer's parameters begin in the whole
+    # vector of weights.
+
+    def _links(self) -> tuple[Any, ...]:
+        design = self.design
+        value = np.empty(0) if design.row_value is None else design.row_value
+        return design.row_index, design.row_ptr, design.row_feature, value, design.feature_index
+
+    def touch(self, tokens: NDArray[np.int64], base: int, sink: SparseGradient) -> None:
+        """List the parameters of some tokens."""
+        row_index, row_ptr, row_feature, _, feature_index = self._links()
+        links = (row_index, row_ptr, row_feature, feature_index, self.layout.ptr)
+        sink.count = kernels.list_parameters(tokens, *links, base, sink.step, sink.stamp, sink.items, sink.count)
+
+    def forward_some(self, tokens: NDArray[np.int64], base: int, weight: Floats) -> Floats:
+        """Potentials of some tokens, [len(tokens), outputs]."""
+        out = np.empty((len(tokens), self.layout.outputs))
+        kernels.some_scores(tokens, *self._links(), *self.layout[:2], self.scale, base, weight, out)
+        return out
+
+    def backward_some(self, tokens: NDArray[np.int64], base: int, gradient: Floats, sink: SparseGradient) -> None:
+        """Add the gradient of some tokens' potentials to ``sink``."""
+        kernels.some_gradients(tokens, *self._links(), *self.layout[:2], self.scale, base, gradient, sink.value)

@@ -1,0 +1,216 @@
+"""Compiled loops of the linear scorer. Shapes: L outputs, P parameters, N tokens, R rows.
+
+Parameters are sparse: those of feature f are ``ptr[f]`` to ``ptr[f + 1]``, and parameter p speaks for output
+``label[p]``. Every loop takes a range lo..hi, so that threads can share the work; each output is written by one thread
+in one order, so that the bits do not depend on their number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dovetail.kernel import kernel
+
+# mypy: disable-error-code="no-untyped-def"
+
+
+@kernel
+def row_scores(row_ptr, row_feature, row_value, ptr, label, weight, out, lo, hi):
+    """``out[r, y] = sum of value * weight`` over the features of row r. out: [R, L]."""
+    weighted = len(row_value) > 0
+    for r in range(lo, hi):
+        for y in range(out.shape[1]):
+            out[r, y] = 0.0
+        for e in range(row_ptr[r], row_ptr[r + 1]):
+            f = row_feature[e]
+            value = row_value[e] if weighted else 1.0
+            for p in range(ptr[f], ptr[f + 1]):
+                out[r, label[p]] += value * weight[p]
+
+
+@kernel
+def token_scores(row_index, table, feature_index, ptr, label, weight, out, lo, hi):
+    """``out[t] = sum of table rows + sum of weights of the token's own features``. out: [N, L]."""
+    outputs = out.shape[1]
+    for t in range(lo, hi):
+        for y in range(outputs):
+            out[t, y] = 0.0
+        for k in range(row_index.shape[1]):
+            r = row_index[t, k]
+            if r >= 0:
+                for y in range(outputs):
+                    out[t, y] += table[r, y]
+        for k in range(feature_index.shape[1]):
+            f = feature_index[t, k]
+            if f >= 0:
+                for p in range(ptr[f], ptr[f + 1]):
+                    out[t, label[p]] += weight[p]
+
+
+@kernel
+def row_gradients(ptr, token, gradient, out, lo, hi):
+    """``out[r] = sum of gradient[t]`` over the tokens that point to row r. out: [R, L]."""
+    outputs = out.shape[1]
+    for r in range(lo, hi):
+        for y in range(outputs):
+            out[r, y] = 0.0
+        for e in range(ptr[r], ptr[r + 1]):
+            t = token[e]
+            for y in range(outputs):
+                out[r, y] += gradient[t, y]
+
+
+@kernel
+def feature_gradients(
+    in_ptr, in_row, in_value, at_ptr, at_token, ptr, label, gradient, row_gradient, out, lo, hi
+):
+    """The gradient of every parameter of features lo..hi, from their rows and from their tokens. out: [P]."""
+    weighted = len(in_value) > 0
+    total = np.zeros(gradient.shape[1])
+    for f in range(lo, hi):
+        first, last = ptr[f], ptr[f + 1]
+        rows = in_ptr[f + 1] - in_ptr[f]
+        if rows > 0 and (weighted or rows > 1 and last - first > 1):
+            for y in range(len(total)):
+                total[y] = 0.0
+            for e in range(in_ptr[f], in_ptr[f + 1]):
+                value = in_value[e] if weighted else 1.0
+                for y in range(len(total)):
+                    total[y] += value * row_gradient[in_row[e], y]
+            for p in range(first, last):
+                out[p] = total[label[p]]
+        else:
+            for p in range(first, last):
+                sum_rows = 0.0
+                for e in range(in_ptr[f], in_ptr[f + 1]):
+                    sum_rows += row_gradient[in_row[e], label[p]]
+                out[p] = sum_rows
+        for p in range(first, last):
+            sum_tokens = 0.0
+            for e in range(at_ptr[f], at_ptr[f + 1]):
+                sum_tokens += gradient[at_token[e], label[p]]
+            out[p] += sum_tokens
+
+
+@kernel
+def invert(index, size, ptr, items):
+    """List for each target the tokens that point to it, in order. index: [N, slots]; ptr: [size + 1]; items: [links]."""
+    for t in range(index.shape[0]):
+        for k in range(index.shape[1]):
+            if index[t, k] >= 0:
+                ptr[index[t, k] + 1] += 1
+    for i in range(size):
+        ptr[i + 1] += ptr[i]
+    place = ptr[:-1].copy()
+    for t in range(index.shape[0]):
+        for k in range(index.shape[1]):
+            target = index[t, k]
+            if target >= 0:
+                items[place[target]] = t
+                place[target] += 1
+
+
+@kernel
+def mark_outputs(row_index, outputs, seen):
+    """Mark in ``seen`` [R, L] the output of every token at the rows it points to; outputs: [N], -1 for none."""
+    for t in range(row_index.shape[0]):
+        if outputs[t] >= 0:
+            for k in range(row_index.shape[1]):
+                if row_index[t, k] >= 0:
+                    seen[row_index[t, k], outputs[t]] = True
+
+
+@kernel
+def observed(in_ptr, in_row, at_ptr, at_token, row_seen, outputs, ptr, label, fill):
+    """Which outputs each feature was seen with. Counts into ptr [F + 1] (fill False), then writes label [P] (True)."""
+    seen = np.zeros(row_seen.shape[1], dtype=np.bool_)
+    for f in range(len(in_ptr) - 1):
+        seen[:] = False
+        for e in range(in_ptr[f], in_ptr[f + 1]):
+            for y in range(len(seen)):
+                seen[y] |= row_seen[in_row[e], y]
+        for e in range(at_ptr[f], at_ptr[f + 1]):
+            if outputs[at_token[e]] >= 0:
+                seen[outputs[at_token[e]]] = True
+        n = ptr[f]
+        for y in range(len(seen)):
+            if seen[y]:
+                if fill:
+                    label[n] = y
+                n += 1
+        if not fill:
+            ptr[f + 1] = n
+
+
+@kernel
+def list_parameters(tokens, row_index, row_ptr, row_feature, feature_index, ptr, base, step, stamp, items, count):
+    """List the parameters that these tokens use, each once; parameter p is number base + p. Returns the new count."""
+    for i in range(len(tokens)):
+        t = tokens[i]
+        for k in range(row_index.shape[1]):
+            r = row_index[t, k]
+            if r >= 0:
+                for e in range(row_ptr[r], row_ptr[r + 1]):
+                    f = row_feature[e]
+                    for p in range(base + ptr[f], base + ptr[f + 1]):
+                        if stamp[p] != step:
+                            stamp[p] = step
+                            items[count] = p
+                            count += 1
+        for k in range(feature_index.shape[1]):
+            f = feature_index[t, k]
+            if f >= 0:
+                for p in range(base + ptr[f], base + ptr[f + 1]):
+                    if stamp[p] != step:
+                        stamp[p] = step
+                        items[count] = p
+                        count += 1
+    return count
+
+
+@kernel
+def some_scores(
+    tokens, row_index, row_ptr, row_feature, row_value, feature_index, ptr, label, scale, base, weight, out
+):
+    """Scores of a few tokens, straight from their features. out: [len(tokens), L]."""
+    weighted = len(row_value) > 0
+    for i in range(len(tokens)):
+        t = tokens[i]
+        for y in range(out.shape[1]):
+            out[i, y] = 0.0
+        for k in range(row_index.shape[1]):
+            r = row_index[t, k]
+            if r >= 0:
+                for e in range(row_ptr[r], row_ptr[r + 1]):
+                    f = row_feature[e]
+                    value = row_value[e] if weighted else 1.0
+                    for p in range(ptr[f], ptr[f + 1]):
+                        out[i, label[p]] += value * scale[p] * weight[base + p]
+        for k in range(feature_index.shape[1]):
+            f = feature_index[t, k]
+            if f >= 0:
+                for p in range(ptr[f], ptr[f + 1]):
+                    out[i, label[p]] += scale[p] * weight[base + p]
+
+
+@kernel
+def some_gradients(
+    tokens, row_index, row_ptr, row_feature, row_value, feature_index, ptr, label, scale, base, gradient, out
+):
+    """Add the gradient of a few tokens' scores [len(tokens), L] to that of their parameters, out [base + P ...]."""
+    weighted = len(row_value) > 0
+    for i in range(len(tokens)):
+        t = tokens[i]
+        for k in range(row_index.shape[1]):
+            r = row_index[t, k]
+            if r >= 0:
+                for e in range(row_ptr[r], row_ptr[r + 1]):
+                    f = row_feature[e]
+                    value = row_value[e] if weighted else 1.0
+                    for p in range(ptr[f], ptr[f + 1]):
+                        out[base + p] += value * scale[p] * gradient[i, label[p]]
+        for k in range(feature_index.shape[1]):
+            f = feature_index[t, k]
+            if f >= 0:
+                for p in range(ptr[f], ptr[f + 1]):
+                    out[base + p] += scale[p] * gradient[i, label[p]]

@@ -1,0 +1,86 @@
+"""What is read and written: spans, sentences and documents. All immutable; character offsets are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from dovetail.text.tags import spans_to_tags, tags_to_spans
+
+NO_LAYERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Tokens ``start`` up to but not including ``end`` form a ``label``.
+
+    >>> Span(0, 2, "PER", 0.93)
+    Span(start=0, end=2, label='PER', probability=0.93)
+    """
+
+    start: int
+    end: int
+    label: str
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words and everything known about them.
+
+    ``layers`` holds one value a word under a name (``pos``, ``ner`` as IOB2 tags, ...); ``spans`` holds entities that
+    a layer cannot (nested ones); ``offsets`` are character positions in the text of the document.
+
+    >>> s = Sentence(("Ada", "Lovelace", "wrote"), {"ner": ("B-PER", "I-PER", "O")})
+    >>> s.entities()
+    (Span(start=0, end=2, label='PER', probability=None),)
+    """
+
+    words: tuple[str, ...]
+    layers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NO_LAYERS)
+    spans: tuple[Span, ...] = ()
+    offsets: tuple[tuple[int, int], ...] | None = None
+    id: str | None = None
+    comments: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, values in self.layers.items():
+            if len(values) != len(self.words):
+                raise ValueError(f"layer {name!r} has {len(values)} values for {len(self.words)} words")
+        if self.offsets is not None and len(self.offsets) != len(self.words):
+            raise ValueError(f"{len(self.offsets)} offsets for {len(self.words)} words")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def entities(self, layer: str = "ner") -> tuple[Span, ...]:
+        """The entities that the tags of ``layer`` spell out, as conlleval reads them."""
+        tags = self.layers.get(layer)
+        if tags is None:
+            return ()
+        return tuple(Span(*span) for span in tags_to_spans(tags))
+
+    def with_layer(self, name: str, values: tuple[str, ...]) -> Sentence:
+        """A copy with the layer added or replaced."""
+        return replace(self, layers={**self.layers, name: tuple(values)})
+
+    def with_entities(self, spans: tuple[Span, ...], layer: str = "ner") -> Sentence:
+        """A copy whose ``layer`` holds these flat entities as IOB2 tags, and whose ``spans`` keeps them whole."""
+        tags = spans_to_tags([(s.start, s.end, s.label) for s in spans], len(self.words))
+        return replace(self, layers={**self.layers, layer: tuple(tags)}, spans=tuple(spans))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Sentences that belong together, with the text that their offsets point into, if there is one."""
+
+    sentences: tuple[Sentence, ...]
+    text: str | None = None
+    id: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return iter(self.sentences)

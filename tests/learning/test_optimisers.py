@@ -1,0 +1,178 @@
+"""Every optimiser reaches the optimum of a convex problem, with each prior it takes."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from dovetail.learning.lbfgs import LBFGS
+from dovetail.learning.monitor import Monitor
+from dovetail.learning.online import SGD, AdaGrad, AveragedPerceptron
+from dovetail.learning.priors import Prior
+from dovetail.scorers.sparse import SparseGradient
+
+
+@dataclass
+class LogisticRegression:
+    """Sum over items of log(1 + exp(-y x.w)), as a whole and item by item."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+    def __post_init__(self) -> None:
+        self.items, self.parameters = self.x.shape
+
+    def __call__(self, weight: np.ndarray) -> tuple[float, np.ndarray]:
+        margin = self.y * (self.x @ weight)
+        return float(np.logaddexp(0, -margin).sum()), -(self.x.T @ (self.y / (1 + np.exp(margin))))
+
+    def touch(self, which: np.ndarray, sink: SparseGradient) -> None:
+        used = np.flatnonzero(np.any(self.x[which] != 0, axis=0))
+        sink.items[: len(used)] = used
+        sink.count = len(used)
+
+    def accumulate(self, weight: np.ndarray, which: np.ndarray, sink: SparseGradient) -> float:
+        value, gradient = LogisticRegression(self.x[which], self.y[which])(weight)
+        sink.value[sink.listed] += gradient[sink.listed]
+        return value
+
+
+@pytest.fixture
+def problem() -> LogisticRegression:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(200, 12)) * (rng.random((200, 12)) < 0.4)
+    y = np.where(x @ rng.normal(size=12) + rng.normal(size=200) > 0, 1.0, -1.0)
+    return LogisticRegression(x, y)
+
+
+def optimum(problem: LogisticRegression, prior: Prior) -> float:
+    """The least objective, by a general solver on the split w = a - b with a, b >= 0."""
+    n = problem.parameters
+
+    def split(z: np.ndarray) -> tuple[float, np.ndarray]:
+        w = z[:n] - z[n:]
+        value, gradient = problem(w)
+        gradient = gradient + prior.smooth_gradient(w)
+        threshold = np.broadcast_to(prior.threshold, n)
+        total = value + prior.l2 * w @ w + float(threshold @ (z[:n] + z[n:]))
+        return total, np.concatenate([gradient + threshold, -gradient + threshold])
+
+    solved = minimize(split, np.zeros(2 * n), jac=True, bounds=[(0, None)] * 2 * n, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 5000})
+    return float(solved.fun)
+
+
+PRIORS = [Prior(l2=0.5), Prior(l1=1.0), Prior(l2=0.3, l1=0.7), Prior(l1=1.0, scale=np.linspace(0.5, 2, 12))]
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=["L2", "L1", "elastic", "scaled L1"])
+@pytest.mark.parametrize(
+    ("optimiser", "slack"),
+    [
+        (LBFGS(limit=500, tolerance=1e-12), 1e-6),
+        (SGD(limit=400, batch=4, gain=0.1), 2e-3),
+        (AdaGrad(limit=400, batch=4, gain=0.3), 2e-3),
+    ],
+    ids=["L-BFGS", "SGD", "AdaGrad"],
+)
+def test_same_optimum(problem: LogisticRegression, prior: Prior, optimiser: SGD, slack: float) -> None:
+    weight = optimiser.minimise(problem, prior, np.zeros(12))
+    reached = problem(weight)[0] + prior.value(weight)
+    best = optimum(problem, prior)
+    assert best - 1e-6 <= reached <= best * (1 + slack)
+
+
+def test_l1_gives_exact_zeros(problem: LogisticRegression) -> None:
+    # A step over all items has no noise; with small batches, noise keeps weights in use a little off zero.
+    for optimiser in (LBFGS(), SGD(limit=300, batch=200, gain=0.01), AdaGrad(limit=300, batch=200)):
+        weight = optimiser.minimise(problem, Prior(l1=10.0), np.zeros(12))
+        assert 0 < (weight == 0).sum() < 12
+
+
+def test_proximal_step_is_the_argmin() -> None:
+    grid = np.linspace(-4, 4, 80001)
+    for prior in (Prior(l2=0.5), Prior(l1=0.7), Prior(l2=0.5, l1=0.7)):
+        for w in (-2.0, -0.1, 0.0, 0.3, 3.0):
+            cost = (grid - w) ** 2 / 2 + 0.9 * (prior.l2 * grid**2 + prior.l1 * np.abs(grid))
+            # for L2 + L1 the closed form applies L1 first, which is the exact proximal operator of the sum
+            assert prior.proximal(np.array([w]), 0.9)[0] == pytest.approx(grid[cost.argmin()], abs=2e-4)
+
+
+def test_averaged_perceptron_is_the_mean_of_its_weights() -> None:
+    @dataclass
+    class Scripted:
+        items: int = 3
+        parameters: int = 2
+
+        def touch(self, which: np.ndarray, sink: SparseGradient) -> None:
+            sink.items[:2] = [0, 1]
+            sink.count = 2
+
+        def accumulate(self, weight: np.ndarray, which: np.ndarray, sink: SparseGradient) -> float:
+            step = np.array([1.0, -float(which[0])])
+            self.history.append(weight - step)
+            sink.value[:2] += step
+            return 0.0
+
+        def __post_init__(self) -> None:
+            self.history: list[np.ndarray] = []
+
+    scripted = Scripted()
+    weight = AveragedPerceptron(limit=4).minimise(scripted, Prior(), np.zeros(2))
+    assert np.allclose(weight, np.mean(scripted.history, axis=0))
+
+
+@pytest.mark.parametrize(
+    "optimiser", [LBFGS(limit=40, tolerance=0), SGD(limit=40), AdaGrad(limit=40), AveragedPerceptron(limit=40)]
+)
+def test_resuming_gives_the_same_bits(problem: LogisticRegression, optimiser: LBFGS) -> None:
+    saved: list[dict[str, np.ndarray]] = []
+
+    def keep(state: dict[str, np.ndarray]) -> None:
+        saved.append({name: np.array(value) for name, value in state.items()})
+
+    prior = Prior(l2=0.1, l1=0.1)
+    whole = optimiser.minimise(problem, prior, np.zeros(12))
+    replace(optimiser, limit=10).minimise(problem, prior, np.zeros(12), Monitor(save=keep, save_every=5))
+    resumed = optimiser.minimise(problem, prior, np.zeros(12), resume=saved[0])
+    assert len(saved) == 2
+    assert np.array_equal(whole, resumed)
+
+
+def test_early_stopping_keeps_the_best_weights(problem: LogisticRegression) -> None:
+    scores = iter([1.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.0])
+    kept: list[np.ndarray] = []
+
+    def dev(weight: np.ndarray) -> float:
+        kept.append(weight.copy())
+        return next(scores)
+
+    monitor = Monitor(dev_score=dev, dev_every=1, patience=3)
+    weight = SGD(limit=50).minimise(problem, Prior(), np.zeros(12), monitor)
+    assert len(kept) == 5
+    assert monitor.reason == "dev"
+    assert np.array_equal(weight, kept[1])
+
+
+def test_interrupt_stops_after_the_pass_and_keeps_the_weights(problem: LogisticRegression) -> None:
+    seen = []
+
+    def report(progress: object) -> None:
+        seen.append(progress)
+        if len(seen) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monitor = Monitor(report=report)
+    weight = LBFGS(limit=50).minimise(problem, Prior(l2=0.1), np.zeros(12), monitor)
+    assert monitor.interrupted
+    assert monitor.reason == "interrupted"
+    assert len(seen) == 4
+    assert np.any(weight != 0)
+
+
+def test_negative_penalties_are_refused() -> None:
+    with pytest.raises(ValueError, match="zero or positive"):
+        Prior(l2=-1)
