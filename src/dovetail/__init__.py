@@ -1,1 +1,94 @@
-"""dovetail."""
+"""Accurate taggers from few labels, with a probability for every answer.
+
+>>> import dovetail
+>>> tagger = dovetail.Tagger(features=["word[-1:2]", "shape[0]"], l2=0.01)
+>>> dovetail.Sentence(("Ada", "slept"), {"ner": ("B-PER", "O")}).entities()
+(Span(start=0, end=1, label='PER', probability=None),)
+
+Names are imported at their first use, so that ``import dovetail`` takes no time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dovetail.errors import DovetailError, InputError, ModelFileError
+from dovetail.version import __version__
+
+if TYPE_CHECKING:
+    from dovetail.evaluate import entity_scores, token_scores
+    from dovetail.features.sets import FeatureSet
+    from dovetail.models.tagger import Tagger
+    from dovetail.text.formats import read, write
+    from dovetail.text.segment import segment
+    from dovetail.text.sentence import Document, Sentence, Span
+
+__all__ = [
+    "Document",
+    "DovetailError",
+    "FeatureSet",
+    "InputError",
+    "ModelFileError",
+    "Sentence",
+    "Span",
+    "Tagger",
+    "__version__",
+    "embedded",
+    "entity_scores",
+    "load",
+    "read",
+    "segment",
+    "token_scores",
+    "write",
+]
+
+_HOMES = {
+    "Document": "dovetail.text.sentence",
+    "FeatureSet": "dovetail.features.sets",
+    "Sentence": "dovetail.text.sentence",
+    "Span": "dovetail.text.sentence",
+    "Tagger": "dovetail.models.tagger",
+    "entity_scores": "dovetail.evaluate",
+    "read": "dovetail.text.formats",
+    "segment": "dovetail.text.segment",
+    "token_scores": "dovetail.evaluate",
+    "write": "dovetail.text.formats",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
+
+ENGLISH_MODEL = "english-ner.dovetail"
+
+
+def load(path: str | Path | None = None) -> Tagger:
+    """Read a model file; without a path, the English model of named entities that comes with dovetail."""
+    from dovetail.models.tagger import Tagger
+
+    return Tagger.load(embedded(ENGLISH_MODEL) if path is None else path)
+
+
+def embedded(name: str) -> Path:
+    """The path of a file that comes with dovetail: the English model, or the sample to train on.
+
+    >>> embedded("nothing")
+    Traceback (most recent call last):
+    dovetail.errors.DovetailError: this installation lacks the file 'nothing'; install dovetail again
+    """
+    from importlib.resources import files
+
+    path = Path(str(files("dovetail").joinpath("data", name)))
+    if not path.is_file():
+        raise DovetailError(f"this installation lacks the file {name!r}; install dovetail again")
+    return path

@@ -20,8 +20,8 @@ Labels = NDArray[np.int32]
 class StructureBatch(Protocol):
     """What a loss asks of a batch of structures; ``Any`` is the type of its potentials."""
 
-    def log_partition_and_marginals(self) -> tuple[NDArray[np.float64], Any]:
-        """log Z of each structure, and the marginals of all parts."""
+    def log_partition_and_marginals(self, in_place: bool = False) -> tuple[NDArray[np.float64], Any]:
+        """log Z of each structure, and the marginals of all parts; in place, the potentials are overwritten."""
 
     def best(self) -> Labels:
         """The best answer of each structure."""
@@ -57,7 +57,7 @@ def likelihood(batch: StructureBatch, gold: Labels, allowed: NDArray[np.bool_] |
             *(m - i for m, i in zip(marginals, inside, strict=True))
         )
     gold_score = batch.score(gold)
-    log_z, marginals = batch.log_partition_and_marginals()
+    log_z, marginals = batch.log_partition_and_marginals(in_place=True)
     return float(log_z.sum() - gold_score.sum()), batch.subtract(marginals, gold)
 
 
@@ -77,7 +77,7 @@ def softmax_margin(
     if allowed is not None:
         gold = batch.restrict(allowed).best()
     gold_score = batch.score(gold)
-    log_z, marginals = batch.with_cost(gold, cost).log_partition_and_marginals()
+    log_z, marginals = batch.with_cost(gold, cost).log_partition_and_marginals(in_place=True)
     return float(log_z.sum() - gold_score.sum()), batch.subtract(marginals, gold)
 
 

@@ -145,6 +145,14 @@ class LinearScorer:
         out *= self.scale
         return out
 
+    def firing(self) -> Floats:
+        """At how many tokens the feature of each parameter fires, times its squared scale. Shape [parameters]."""
+        rows, tokens = self.inverse.feature_rows, self.inverse.feature_tokens
+        row_count = np.diff(self.inverse.row_tokens.ptr)
+        before = np.concatenate([[0], np.cumsum(row_count[rows.items])])
+        count = before[rows.ptr[1:]] - before[rows.ptr[:-1]] + np.diff(tokens.ptr)
+        return np.repeat(count, np.diff(self.layout.ptr)) * self.scale**2
+
     # Online training works on a few tokens at a time. ``base`` is where this scorer's parameters begin in the whole
     # vector of weights.
 

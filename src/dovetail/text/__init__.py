@@ -1,1 +1,21 @@
-"""What is read and written."""
+"""What is read and written: sentences, documents, spans; one module a format."""
+
+from __future__ import annotations
+
+from dovetail.text.formats import read, sentences, write
+from dovetail.text.report import ReadReport, ReadWarning
+from dovetail.text.sentence import Document, Sentence, Span
+from dovetail.text.tags import spans_to_tags, tags_to_spans
+
+__all__ = [
+    "Document",
+    "ReadReport",
+    "ReadWarning",
+    "Sentence",
+    "Span",
+    "read",
+    "sentences",
+    "spans_to_tags",
+    "tags_to_spans",
+    "write",
+]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from dovetail.text.tags import spans_to_tags, tags_to_spans
-
-NO_LAYERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +26,9 @@ class Span:
 class Sentence:
     """Words and everything known about them.
 
-    ``layers`` holds one value a word under a name (``pos``, ``ner`` as IOB2 tags, ...); ``spans`` holds entities that
-    a layer cannot (nested ones); ``offsets`` are character positions in the text of the document.
+    ``layers`` holds one value a word under a name (``pos``, ``ner`` as IOB2 tags, ...); ``spans`` holds
+    entities that a layer cannot (nested ones); ``offsets`` are character positions in the text of the
+    document.
 
     >>> s = Sentence(("Ada", "Lovelace", "wrote"), {"ner": ("B-PER", "I-PER", "O")})
     >>> s.entities()
@@ -38,7 +36,7 @@ class Sentence:
     """
 
     words: tuple[str, ...]
-    layers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NO_LAYERS)
+    layers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     spans: tuple[Span, ...] = ()
     offsets: tuple[tuple[int, int], ...] | None = None
     id: str | None = None
@@ -66,18 +64,34 @@ class Sentence:
         return replace(self, layers={**self.layers, name: tuple(values)})
 
     def with_entities(self, spans: tuple[Span, ...], layer: str = "ner") -> Sentence:
-        """A copy whose ``layer`` holds these flat entities as IOB2 tags, and whose ``spans`` keeps them whole."""
+        """A copy whose ``layer`` holds these flat entities as IOB2 tags; its ``spans`` keeps them whole."""
         tags = spans_to_tags([(s.start, s.end, s.label) for s in spans], len(self.words))
         return replace(self, layers={**self.layers, layer: tuple(tags)}, spans=tuple(spans))
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Sentences that belong together, with the text that their offsets point into, if there is one."""
+    """Sentences that belong together, with the text that their offsets point into, if there is one.
+
+    A document too long to be held whole comes in pieces: each but the first ``continues`` the one before
+    it, and the text of a piece begins at character ``offset`` of the whole.
+
+    >>> piece = Document((Sentence(("Bern",), offsets=((90, 94),)),), " Bern.", offset=89, continues=True)
+    >>> piece.slice(90, 94)
+    'Bern'
+    """
 
     sentences: tuple[Sentence, ...]
     text: str | None = None
     id: str | None = None
+    offset: int = 0
+    continues: bool = False
+
+    def slice(self, start: int, end: int) -> str:
+        """The characters ``start`` to ``end`` of the whole document, which must lie in this piece."""
+        if self.text is None:
+            raise ValueError("this document has no text")
+        return self.text[start - self.offset : end - self.offset]
 
     def __len__(self) -> int:
         return len(self.sentences)

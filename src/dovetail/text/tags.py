@@ -1,18 +1,21 @@
 """Tagging schemes: chunks spelled as one tag a token, read exactly as conlleval reads them.
 
-A chunk tag is a prefix and a label joined by the first hyphen, ``B-PER``; the label may hold hyphens of its own, and
-a bare prefix (``B``) is a chunk without a label. Prefixes: B begin, I inside, E or L last, S or U single; ``O`` is
-outside. Any other tag (``NN``) is plain: it belongs to no chunk.
+A chunk tag is a prefix and a label joined by the first hyphen, ``B-PER``; the label may hold hyphens of its
+own, and a bare prefix (``B``) is a chunk without a label. Prefixes: B begin, I inside, E or L last, S or U
+single; ``O`` is outside. Any other tag (``NN``) is plain: it belongs to no chunk.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 Scheme = Literal["iob1", "iob2", "iobes", "bilou"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+
+CHUNK_LAYERS = ("chunk", "ner")
+"""The layers that hold chunk tags and nothing else."""
 
 Transition = tuple[str | None, str]
 """A tag and the one before it, which is None at the start of a sentence."""
@@ -67,11 +70,20 @@ def is_chunk_tagset(tags: Iterable[str]) -> bool:
     return bool(seen) and all(tag == "O" or _SPLIT[tag][0] != _PLAIN for tag in seen)
 
 
-def tags_to_spans(tags: Sequence[str]) -> list[tuple[int, int, str]]:
-    """The chunks (start, end, label) that the tags spell, in order, by conlleval's rules for every scheme at once.
+def is_chunk_layer(name: str, tags: Collection[str]) -> bool:
+    """Whether a layer spells chunks; bare prefixes count only in ``ner`` and ``chunk``: ``I`` may be a word.
 
-    A chunk begins at B, S or U, and at any chunk tag that no open chunk of its label precedes (so an I after O begins
-    one); it ends after E, L, S or U, and before any tag that does not continue it.
+    >>> is_chunk_layer("ner", ["B", "I"]), is_chunk_layer("lemma", ["I"]), is_chunk_layer("inner", ["B-PER"])
+    (True, False, True)
+    """
+    return is_chunk_tagset(tags) and (name in CHUNK_LAYERS or any("-" in tag for tag in tags))
+
+
+def tags_to_spans(tags: Sequence[str]) -> list[tuple[int, int, str]]:
+    """The chunks (start, end, label) that the tags spell, in order, by conlleval's rules for all schemes.
+
+    A chunk begins at B, S or U, and at any chunk tag that no open chunk of its label precedes (so an I
+    after O begins one); it ends after E, L, S or U, and before any tag that does not continue it.
 
     >>> tags_to_spans(["B-PER", "I-PER", "O", "I-LOC", "I-ORG"])
     [(0, 2, 'PER'), (3, 4, 'LOC'), (4, 5, 'ORG')]
@@ -87,12 +99,12 @@ def tags_to_spans(tags: Sequence[str]) -> list[tuple[int, int, str]]:
                 start = -1
             continue
         role, label = split[tag]
-        continues = start >= 0 and (role == _INSIDE or role == _LAST) and label == open_label
+        continues = start >= 0 and role in (_INSIDE, _LAST) and label == open_label
         if not continues:
             if start >= 0:
                 spans.append((start, position, open_label))
             start, open_label = (-1, "") if role == _PLAIN else (position, label)
-        if role == _LAST or role == _SINGLE:
+        if role in (_LAST, _SINGLE):
             spans.append((start, position + 1, label))
             start = -1
     if start >= 0:
@@ -101,7 +113,7 @@ def tags_to_spans(tags: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def spans_to_tags(spans: Iterable[tuple[int, int, str]], length: int, scheme: Scheme = "iob2") -> list[str]:
-    """The tags of ``length`` tokens that spell these spans; ValueError where spans overlap or leave the sentence.
+    """The tags of ``length`` tokens that spell these spans; ValueError if they overlap or do not fit.
 
     >>> spans_to_tags([(0, 2, "PER"), (3, 4, "LOC")], 4, "iobes")
     ['B-PER', 'E-PER', 'O', 'S-LOC']
@@ -123,8 +135,8 @@ def spans_to_tags(spans: Iterable[tuple[int, int, str]], length: int, scheme: Sc
 def entity_path(label: str, length: int, scheme: Scheme | None) -> list[str]:
     """The tags of one entity of ``length`` tokens.
 
-    In IOB1 it is the path of an entity that follows none of its own label; with plain labels (None) each token bears
-    the label.
+    In IOB1 it is the path of an entity that follows none of its own label; with plain labels (None) each
+    token bears the label.
 
     >>> entity_path("PER", 3, "bilou")
     ['B-PER', 'I-PER', 'L-PER']
@@ -136,14 +148,14 @@ def entity_path(label: str, length: int, scheme: Scheme | None) -> list[str]:
         return [inside] * length
     if scheme == "iob2":
         return [join_tag("B", label)] + [inside] * (length - 1)
-    last, single = _letters(scheme)[2:]
+    last, single = prefixes(scheme)[2], prefixes(scheme)[3]
     if length == 1:
         return [join_tag(single, label)]
     return [join_tag("B", label)] + [inside] * (length - 2) + [join_tag(last, label)]
 
 
 def continuing_tags(label: str, scheme: Scheme | None) -> tuple[str, ...]:
-    """The tags at the next position that would make a finished `entity_path` longer; none where its end is spelled.
+    """The tags that would make an `entity_path` longer if they came next; none where its end is spelled.
 
     >>> continuing_tags("PER", "iob2"), continuing_tags("PER", "iobes"), continuing_tags("NN", None)
     (('I-PER',), (), ('NN',))
@@ -177,8 +189,8 @@ def recognise_scheme(sequences: Iterable[Sequence[str]]) -> Scheme | None:
 def scheme_of(transitions: Mapping[Transition, int] | Iterable[Transition]) -> Scheme | None:
     """The scheme that explains these transitions, counted or only seen.
 
-    E or S tells IOBES, L or U tells BILOU. Else chunks that no chunk of the same label precedes begin with B in IOB2
-    and with I in IOB1, and the majority decides, so a stray illegal tag does not.
+    E or S tells IOBES, L or U tells BILOU. Else chunks that no chunk of the same label precedes begin with
+    B in IOB2 and with I in IOB1, and the majority decides, so a stray illegal tag does not.
 
     >>> scheme_of({("O", "B-PER"), ("B-PER", "I-PER")})
     'iob2'
@@ -187,10 +199,10 @@ def scheme_of(transitions: Mapping[Transition, int] | Iterable[Transition]) -> S
     tags = {tag for transition in counts for tag in transition if tag is not None}
     if not is_chunk_tagset(tags):
         return None
-    prefixes = {split_tag(tag)[0] for tag in tags}
-    if prefixes & {"E", "S"}:
+    letters = {split_tag(tag)[0] for tag in tags}
+    if letters & {"E", "S"}:
         return "iobes"
-    if prefixes & {"L", "U"}:
+    if letters & {"L", "U"}:
         return "bilou"
     begun_with = Counter[int]()
     for (previous, tag), count in counts.items():
@@ -204,21 +216,50 @@ def scheme_of(transitions: Mapping[Transition, int] | Iterable[Transition]) -> S
 def convert(tags: Sequence[str], source: Scheme | None, target: Scheme) -> list[str]:
     """The same chunks in another scheme; plain labels (source None) are returned as they are.
 
-    Ill-formed chunks are read as conlleval reads them. ValueError for a tag that ``source`` does not have, because
-    its meaning would be lost.
+    Ill-formed chunks are read as conlleval reads them. ValueError for a tag that ``source`` does not have,
+    because its meaning would be lost.
 
     >>> convert(["I-PER", "I-PER", "B-PER", "O"], "iob1", "iobes")
     ['B-PER', 'E-PER', 'S-PER', 'O']
     """
     if source is None:
         return list(tags)
-    known = _letters(source)
+    known = prefixes(source)
     for tag in set(tags):
         if tag != "O" and split_tag(tag)[0] not in known:
             raise ValueError(
                 f"{tag!r} is no tag of the scheme {source}, whose prefixes are O and {', '.join(known)}"
             )
+    if target == "iob2":
+        return to_iob2(tags)
     return spans_to_tags(tags_to_spans(tags), len(tags), target)
+
+
+class _Iob2Cache(dict[tuple[str, str], str]):
+    """The IOB2 tag of a tag after another: conlleval's rules need no wider view to see where chunks begin."""
+
+    def __missing__(self, transition: tuple[str, str]) -> str:
+        if len(self) >= 100_000:
+            self.clear()
+        (previous_role, previous_label), (role, label) = _SPLIT[transition[0]], _SPLIT[transition[1]]
+        continues = (
+            previous_role in (_BEGIN, _INSIDE) and role in (_INSIDE, _LAST) and previous_label == label
+        )
+        tag = transition[1] if role == _PLAIN else join_tag("I" if continues else "B", label)
+        self[transition] = tag
+        return tag
+
+
+_IOB2 = _Iob2Cache()
+
+
+def to_iob2(tags: Sequence[str]) -> list[str]:
+    """The same chunks in IOB2, from any scheme, well-formed or not; plain tags stay as they are.
+
+    >>> to_iob2(["O", "I-PER", "E-PER", "S-LOC"])
+    ['O', 'B-PER', 'I-PER', 'B-LOC']
+    """
+    return [_IOB2[transition] for transition in zip(("O", *tags), tags, strict=False)]
 
 
 class Transitions(NamedTuple):
@@ -231,23 +272,27 @@ class Transitions(NamedTuple):
 
 
 def allowed_transitions(labels: Sequence[str], scheme: Scheme | None) -> Transitions:
-    """The well-formed tag sequences of a scheme as transitions; everything is allowed between plain labels (None).
+    """The well-formed tag sequences of a scheme as transitions; plain labels (None) may follow each other.
 
     >>> allowed_transitions(["O", "B-X", "I-X"], "iob2").follows
     [[True, True, False], [True, True, True], [True, True, True]]
     """
     if scheme is not None:
-        _letters(scheme)
-    outside = (_PLAIN, "")
-    splits = [_SPLIT[label] for label in labels]
+        prefixes(scheme)
     return Transitions(
-        [[_may_follow(before, after, scheme) for after in splits] for before in splits],
-        [_may_follow(outside, after, scheme) for after in splits],
-        [_may_follow(before, outside, scheme) for before in splits],
+        [[may_follow(before, after, scheme) for after in labels] for before in labels],
+        [may_follow(None, after, scheme) for after in labels],
+        [may_follow(before, None, scheme) for before in labels],
     )
 
 
-def _may_follow(before: tuple[int, str], after: tuple[int, str], scheme: Scheme | None) -> bool:
+def may_follow(previous: str | None, tag: str | None, scheme: Scheme | None) -> bool:
+    """Whether a tag may come right after another; None is the edge of the sentence.
+
+    >>> may_follow("O", "I-PER", "iob2"), may_follow("B-PER", None, "iobes")
+    (False, False)
+    """
+    before, after = _SPLIT[previous or "O"], _SPLIT[tag or "O"]
     same_label = before[0] != _PLAIN and before[1] == after[1]
     if scheme is None:
         return True
@@ -259,7 +304,8 @@ def _may_follow(before: tuple[int, str], after: tuple[int, str], scheme: Scheme 
     return (is_open and same_label) if after[0] in (_INSIDE, _LAST) else not is_open
 
 
-def _letters(scheme: Scheme) -> str:
+def prefixes(scheme: Scheme) -> str:
+    """The letters that may stand before a label in a scheme: ``BIES`` in IOBES."""
     try:
         return _LETTERS[scheme]
     except KeyError:

@@ -1,0 +1,47 @@
+"""``dovetail demo``: a tour in a minute."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.progress import reporting
+
+EXAMPLE = (
+    "Angela Merkel met Barack Obama in Berlin before flying to Washington. "
+    "Siemens and General Electric opened a research centre in Munich, said Mary Johnson of Reuters."
+)
+
+
+def demo(
+    text: Annotated[str, typer.Argument(help="What to annotate.")] = EXAMPLE,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Annotate a text, then train a tagger on a small sample."""
+    import dovetail
+    from dovetail.cli.display import show
+    from dovetail.cli.scores import score
+    from dovetail.evaluate import scores_table
+
+    english = dovetail.load()
+    sample, held_out = dovetail.embedded("sample-train.conll.gz"), dovetail.embedded("sample-dev.conll.gz")
+    print('The English model that comes with dovetail: dovetail annotate "..."\n', flush=True)
+    document = dovetail.Document(tuple(english.annotate(dovetail.segment(text))), text)
+    show([document], sys.stdout)
+
+    print("\nA tagger of your own: dovetail train tagger --train T --dev D --output M\n", flush=True)
+    began = time.perf_counter()
+    with reporting(quiet) as reporter:
+        reporter.doing("reading the sample")
+        train, dev = ([s for d in dovetail.read(path) for s in d] for path in (sample, held_out))
+        reporter.doing("compiling the features")
+        tagger = dovetail.Tagger(threads=threads).fit(train, dev=dev, progress=reporter.trained)
+    print(scores_table(score(dev, list(tagger.annotate(dev, probabilities=False)), "ner")))
+    size = tagger.card_
+    print(f"\ntrained on {size['sentences']:,} sentences in {time.perf_counter() - began:.1f} s")
+    print('Next: dovetail explain "...", dovetail evaluate --model M DATA, dovetail --help')

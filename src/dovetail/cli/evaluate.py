@@ -1,0 +1,201 @@
+"""``dovetail evaluate``: the scores of a model, or of somebody's predictions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.console import some, warn
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.scores import Sentences, answers, calibration, score, spells_entities
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.evaluate import CalibrationReport, Comparison, ScoreInterval
+    from dovetail.models.tagger import Tagger
+
+
+def evaluate(
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="DATA", help="Annotated text to score the model on (.gz too); - for stdin."),
+    ] = None,
+    model: options.Model = None,
+    gold: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Instead of DATA: the right annotation, ...")
+    ] = None,
+    predicted: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="... and the annotation to score, of the same text.")
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Another annotation of the same text: is the difference in F1 more than chance?",
+        ),
+    ] = None,
+    input_format: Annotated[
+        CorpusFormat | None,
+        typer.Option(help="Of all the files.", show_default="told by the name, else conll"),
+    ] = None,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    layer: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The layer to score.", show_default="the model's, else ner"),
+    ] = None,
+    reliability: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PICTURE", help="Draw how well probabilities keep their promise: .png, .svg or .pdf."
+        ),
+    ] = None,
+    conlleval: Annotated[bool, typer.Option("--conlleval", help="Print what conlleval prints.")] = False,
+    as_json: options.AsJson = False,
+    threads: options.Threads = None,
+) -> None:
+    """Score a model, or anyone's predictions, on annotated text.
+
+    An entity is right where its boundaries and its label all are, as in conlleval; layers that spell no
+    entities are scored word by word. Scores are in percent; the interval is where F1 would lie on 95 of 100
+    samples of such sentences. The expected calibration error of probabilities is 0 if, of the answers given
+    with probability 0.8, 80 in 100 are right.
+    """
+    truth = data or gold
+    if truth is None or (data is not None and gold is not None) or (gold is None) != (predicted is None):
+        raise DovetailError("give DATA (and --model), or both --gold and --predicted")
+    if predicted is not None and model is not None:
+        raise DovetailError("give --model or --predicted, not both: which of them is to be scored?")
+    corpora = Corpora(input_format, options.names(columns), encoding)
+    sentences = corpora.sentences(truth)
+    if not any(map(len, sentences)):
+        raise DovetailError(f"{truth}: no sentences, so there is nothing to score")
+    if predicted is not None:
+        layer = layer or "ner"
+        found = corpora.sentences(predicted)
+        _check_same_text(sentences, found, predicted)
+    else:
+        tagger = _load(model, threads)
+        layer = layer or tagger.target
+        _warn_of_unknown(tagger, sentences, layer)
+        found = list(tagger.annotate(sentences))
+    scores = score(sentences, found, layer)
+    promise = calibration(sentences, found, layer)
+    if reliability is not None:
+        _draw(promise, reliability)
+    rival = corpora.sentences(compare) if compare is not None else None
+    corpora.warn()
+    if conlleval:
+        _print_conlleval(scores)
+        return
+    interval, comparison = _bootstrap(sentences, found, rival, layer, compare)
+    if as_json:
+        print(json.dumps(_record(scores, interval, promise, comparison), ensure_ascii=False))
+    else:
+        print(_report(scores, interval, promise, comparison))
+
+
+def _load(model: Path | None, threads: int | None) -> Tagger:
+    import dovetail
+
+    return dovetail.load(model).set_params(threads=threads)
+
+
+def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
+    from dovetail.text.tags import split_tag
+
+    def labels(tags: set[str]) -> set[str]:
+        return {split_tag(tag)[1] or tag for tag in tags}
+
+    in_gold = labels({tag for sentence in sentences for tag in sentence.layers.get(layer, ())})
+    if unknown := sorted(in_gold - labels(set(tagger.classes_))):
+        warn(f"labels that the model does not know, so that it must miss them: {some(unknown)}")
+
+
+def _check_same_text(gold: Sentences, predicted: Sentences, path: Path) -> None:
+    """Numbers of sentences and words must agree, which scoring checks; spelling may differ, and is told."""
+    pairs = zip(gold, predicted, strict=False)
+    differing = [n for n, (a, b) in enumerate(pairs, 1) if len(a) == len(b) and a.words != b.words]
+    if differing:
+        first = differing[0]
+        warn(f"{path}: {len(differing)} sentences have other words than the gold (first: sentence {first})")
+
+
+def _bootstrap(
+    gold: Sentences, predicted: Sentences, rival: Sentences | None, layer: str, compare: Path | None
+) -> tuple[ScoreInterval | None, Comparison | None]:
+    from dovetail.evaluate import bootstrap_interval, entity_counts, paired_bootstrap
+
+    if not spells_entities(gold, layer):
+        if rival is not None:
+            raise DovetailError(f"{compare}: --compare needs entities, and the layer {layer!r} spells none")
+        return None, None
+    counts = entity_counts(*answers(gold, predicted, layer))
+    if rival is None:
+        return bootstrap_interval(counts), None
+    return bootstrap_interval(counts), paired_bootstrap(counts, entity_counts(*answers(gold, rival, layer)))
+
+
+def _draw(promise: CalibrationReport | None, path: Path) -> None:
+    if promise is None:
+        raise DovetailError(f"{path}: there is nothing to draw: no entity was predicted with a probability")
+    from dovetail.evaluate import reliability_plot
+
+    reliability_plot(promise, path, "Reliability of entity probabilities")
+
+
+def _print_conlleval(scores: Any) -> None:
+    if not hasattr(scores, "report"):
+        raise DovetailError("--conlleval prints scores of entities, and this layer spells none")
+    print(scores.report(), end="")
+
+
+def _record(
+    scores: Any,
+    interval: ScoreInterval | None,
+    promise: CalibrationReport | None,
+    comparison: Comparison | None,
+) -> dict[str, Any]:
+    from dovetail.evaluate import scores_dict
+
+    record = scores_dict(scores)
+    if interval is not None:
+        record["f1_interval"] = [interval.low, interval.high]
+    if promise is not None:
+        record["calibration"] = {
+            "answers": promise.count,
+            "expected_calibration_error": promise.expected_calibration_error,
+            "maximum_calibration_error": promise.maximum_calibration_error,
+            "brier_score": promise.brier_score,
+            "log_loss": promise.log_loss,
+        }
+    if comparison is not None:
+        record["comparison"] = asdict(comparison)
+    return record
+
+
+def _report(
+    scores: Any,
+    interval: ScoreInterval | None,
+    promise: CalibrationReport | None,
+    comparison: Comparison | None,
+) -> str:
+    from dovetail.evaluate import scores_table
+
+    lines = [scores_table(scores)]
+    if interval is not None:
+        lines.append(f"F1 {interval.f1:.2f}, 95% interval {interval.low:.2f} to {interval.high:.2f}")
+    if promise is not None:
+        error = promise.expected_calibration_error
+        lines.append(f"calibration: expected error {error:.4f} over {promise.count:,} predicted entities")
+    if comparison is not None:
+        lines.append(
+            f"difference in F1: {comparison.difference:+.2f} (95% interval {comparison.low:+.2f} to "
+            f"{comparison.high:+.2f}), p = {comparison.p_value:.3f}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,113 @@
+"""Progress of a training run: a bar on a terminal, plain lines in a log, nothing when quiet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dovetail.cli.console import say
+
+if TYPE_CHECKING:
+    from dovetail.learning.monitor import Progress
+
+SECONDS_BETWEEN_LINES = 5.0
+
+
+class Reporter(Protocol):
+    """What a command tells about long work."""
+
+    def doing(self, what: str) -> None:
+        """A step of the work begins: "reading train.conll"."""
+
+    def trained(self, progress: Progress) -> None:
+        """A pass of training is done; for ``Tagger.fit``."""
+
+
+@contextmanager
+def reporting(quiet: bool) -> Iterator[Reporter]:
+    """The reporter that fits where the standard error goes."""
+    if quiet:
+        yield Silent()
+    elif sys.stderr.isatty():
+        with _rich_bar() as bar:
+            yield Bar(bar)
+    else:
+        yield Lines()
+
+
+class Silent:
+    """Tells nothing."""
+
+    def doing(self, what: str) -> None:
+        """Nothing."""
+
+    def trained(self, progress: Progress) -> None:
+        """Nothing."""
+
+
+class Lines:
+    """A line for each step, and one every few seconds while training."""
+
+    def __init__(self) -> None:
+        self.last = float("-inf")
+
+    def doing(self, what: str) -> None:
+        """Say so."""
+        say(what)
+
+    def trained(self, progress: Progress) -> None:
+        """Say where the run stands, but not too often."""
+        if time.monotonic() - self.last >= SECONDS_BETWEEN_LINES or progress.iteration == progress.limit:
+            self.last = time.monotonic()
+            say(f"iteration {progress.iteration}/{progress.limit}, {describe(progress)}")
+
+
+class Bar:
+    """A bar that moves on a terminal."""
+
+    def __init__(self, bar: Any) -> None:
+        self.bar = bar
+        self.task = bar.add_task("", total=None, standing="")
+
+    def doing(self, what: str) -> None:
+        """Name the step; the bar swings to and fro."""
+        self.bar.update(self.task, description=what, total=None, completed=0, standing="")
+
+    def trained(self, progress: Progress) -> None:
+        """Move the bar."""
+        self.bar.update(
+            self.task,
+            description=f"iteration {progress.iteration}/{progress.limit}",
+            completed=progress.iteration,
+            total=progress.limit,
+            standing=describe(progress),
+        )
+
+
+def describe(progress: Progress) -> str:
+    """The objective, the best score on dev, the seconds gone by and left, on one line.
+
+    >>> from dovetail.learning.monitor import Progress
+    >>> describe(Progress(iteration=10, limit=40, objective=1234.5, seconds=5, dev=61.2, best_dev=61.2))
+    'objective 1,234.5, best dev 61.20, 5 s, at most 15 s left'
+    """
+    dev = f", best dev {progress.best_dev:.2f}" if progress.best_dev is not None else ""
+    times = f"{progress.seconds:.0f} s, at most {progress.seconds_left:.0f} s left"
+    return f"objective {progress.objective:,.1f}{dev}, {times}"
+
+
+def _rich_bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    # Transient: the summary that follows says it all.
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=10),
+        TextColumn("{task.fields[standing]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,71 @@
+"""Scores of annotated sentences against the right ones: entities where a layer spells them, else words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.evaluate import CalibrationReport, EntityScores, TokenScores
+    from dovetail.text.sentence import Sentence
+
+Sentences = Sequence["Sentence"]
+
+
+def score(gold: Sentences, predicted: Sentences, layer: str) -> EntityScores | TokenScores:
+    """Entity scores for chunk tags and nested entities, token scores for plain labels.
+
+    >>> from dovetail.text.sentence import Sentence
+    >>> gold = [Sentence(("Ada", "slept"), {"ner": ("B-PER", "O"), "pos": ("NNP", "VBD")})]
+    >>> score(gold, gold, "ner").gold, score(gold, gold, "pos").gold
+    (1, 2)
+    """
+    from dovetail.evaluate import entity_scores, token_scores
+
+    if spells_entities(gold, layer):
+        return entity_scores(*answers(gold, predicted, layer))
+    return token_scores(tags(gold, layer), tags(predicted, layer))
+
+
+def answers(gold: Sentences, predicted: Sentences, layer: str) -> tuple[list[Any], list[Any]]:
+    """The tags of both sides, or the spans where some are nested, which tags could not hold."""
+    if layer == "ner" and any(len(s.spans) > len(s.entities()) for s in chain(gold, predicted)):
+        return [s.spans or s.entities() for s in gold], [s.spans or s.entities() for s in predicted]
+    return tags(gold, layer), tags(predicted, layer)
+
+
+def tags(sentences: Sentences, layer: str) -> list[tuple[str, ...]]:
+    """The tags of every sentence."""
+    for number, sentence in enumerate(sentences, 1):
+        if layer not in sentence.layers and len(sentence):
+            has = ", ".join(["word", *sentence.layers])
+            raise DovetailError(
+                f"sentence {number} has no layer {layer!r} to score (it has {has}); see --layer, --columns"
+            )
+    return [sentence.layers.get(layer, ()) for sentence in sentences]
+
+
+def spells_entities(gold: Sentences, layer: str) -> bool:
+    """Whether the layer spells entities, rather than giving each word a plain label."""
+    from dovetail.text.tags import is_chunk_tagset
+
+    found = {tag for sentence in gold for tag in sentence.layers.get(layer, ())}
+    return not found or is_chunk_tagset(found)
+
+
+def calibration(gold: Sentences, predicted: Sentences, layer: str) -> CalibrationReport | None:
+    """How well the probabilities of predicted entities keep their promise; None where there are none."""
+    from dovetail.evaluate import reliability
+
+    probabilities, right = [], []
+    for truth, answer in zip(gold, predicted, strict=True):
+        spans = (truth.spans if layer == "ner" else ()) or truth.entities(layer)
+        known = {(span.start, span.end, span.label) for span in spans}
+        for span in answer.spans:
+            if span.probability is not None:
+                probabilities.append(min(span.probability, 1.0))
+                right.append((span.start, span.end, span.label) in known)
+    return reliability(probabilities, right) if probabilities else None

@@ -1,0 +1,17 @@
+"""``dovetail train KIND``: one file a kind of model."""
+
+from __future__ import annotations
+
+import typer
+
+from dovetail.cli.train.tagger import tagger
+
+app = typer.Typer(rich_markup_mode=None)
+app.command()(tagger)
+
+
+@app.callback(invoke_without_command=True)
+def train(context: typer.Context) -> None:
+    """Train a model of some kind on annotated text."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())

@@ -1,0 +1,156 @@
+"""A trained chain model: what is stored, and potentials for new sentences from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.columns import Columns
+from dovetail.features.design import Compiler, assemble
+from dovetail.features.hashing import Keys
+from dovetail.features.index import FeatureIndex
+from dovetail.features.sets import FeatureSet
+from dovetail.features.templates import Template
+from dovetail.models.chain_objective import Forbidden
+from dovetail.models.labels import Labels
+from dovetail.scorers.linear import Layout, score
+from dovetail.structures.chain import ChainBatch, ChainPotentials
+from dovetail.text.sentence import Sentence
+
+Floats = NDArray[np.float64]
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as arrays of a mapped file are: contiguous and read-only, so that kernels are compiled once."""
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of features that have any: sorted keys, and for each key the outputs it speaks for.
+
+    ``layout.ptr`` [features + 1], ``layout.label`` [parameters], ``weight`` [parameters] float32.
+    """
+
+    index: FeatureIndex
+    layout: Layout
+    weight: NDArray[np.float32]
+
+    @classmethod
+    def of(
+        cls, keys: Keys, count: NDArray[Any], label: NDArray[Any], weight: NDArray[Any], outputs: int, bits: int | None
+    ) -> Weights:
+        """From arrays: ``count`` [features] outputs for each key, in order."""
+        ptr = np.zeros(len(keys) + 1, dtype=np.int64)
+        np.cumsum(count, out=ptr[1:])
+        layout = Layout(frozen(ptr), frozen(label.astype(np.uint16, copy=False)), outputs)
+        return cls(FeatureIndex(frozen(keys), bits), layout, frozen(weight.astype(np.float32, copy=False)))
+
+    def arrays(self, prefix: str, half: bool) -> dict[str, NDArray[Any]]:
+        """As named arrays for a model file."""
+        narrow = np.uint8 if self.layout.outputs <= 256 else np.uint16
+        stored = self.without_zeros(self.weight.astype(np.float16) != 0) if half else self
+        return {
+            f"{prefix}.keys": stored.index.keys,
+            f"{prefix}.count": np.diff(stored.layout.ptr).astype(np.uint16),
+            f"{prefix}.label": stored.layout.label.astype(narrow),
+            f"{prefix}.weight": stored.weight.astype(np.float16) if half else stored.weight,
+        }
+
+    def without_zeros(self, keep: NDArray[np.bool_]) -> Weights:
+        """Only the parameters to keep [parameters], and the features that still have some."""
+        before = np.concatenate([[0], np.cumsum(keep)])
+        count = np.diff(before[self.layout.ptr])
+        some = count > 0
+        return Weights.of(
+            self.index.keys[some], count[some], self.layout.label[keep], self.weight[keep], self.layout.outputs, self.index.bits
+        )
+
+    def score(self, compiler: Compiler, templates: Sequence[Template], threads: int) -> Floats:
+        """Potentials [tokens, outputs] of a compiled corpus."""
+        return score(assemble(compiler, templates, self.index), self.layout, self.weight, threads)
+
+
+@dataclass(frozen=True)
+class ChainModel:
+    """Everything that tagging needs."""
+
+    features: FeatureSet
+    labels: Labels
+    order: int
+    constrain: bool
+    node: Weights
+    edge: Weights | None
+    transition: NDArray[np.float32]
+
+    def forbidden(self) -> Forbidden:
+        """What the tagging scheme rules out."""
+        if not self.constrain:
+            return Forbidden.nothing(len(self.labels.names), self.order)
+        return Forbidden.pairs(*self.labels.forbidden(), self.order)
+
+    def chains(self, sentences: Sequence[Sentence], threads: int) -> ChainBatch:
+        """The chains of new sentences."""
+        compiler = Compiler(Columns.of(sentences, self.features.columns), sentences)
+        unary = self.node.score(compiler, node_templates(self.features), threads)
+        labels = len(self.labels.names)
+        edge = np.empty((0, labels, labels))
+        if self.edge is not None:
+            edge = self.edge.score(compiler, edge_templates(self.features), threads).reshape(-1, labels, labels)
+        forbidden = self.forbidden()
+        potentials = ChainPotentials(
+            unary, self.transition + forbidden.transition, forbidden.start, forbidden.end, edge
+        )
+        return ChainBatch(potentials, compiler.columns.offsets, order=max(self.order, 1), threads=threads)
+
+    def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
+        """As named arrays for a model file."""
+        edge = self.edge.arrays("edge", half) if self.edge else {}
+        return {**self.node.arrays("node", half), **edge, "transition": self.transition}
+
+    def header(self) -> dict[str, Any]:
+        """The rest, for the header of a model file."""
+        return {
+            "features": {"name": self.features.name, "templates": self.features.lines()},
+            "labels": list(self.labels.names),
+            "scheme": self.labels.scheme,
+            "order": self.order,
+            "constrain": self.constrain,
+            "hash_bits": self.node.index.bits,
+        }
+
+    @classmethod
+    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Sequence[Any]) -> ChainModel:
+        """From the header and arrays of a model file."""
+        labels = Labels(tuple(header["labels"]), header["scheme"])
+        size = len(labels.names)
+
+        def weights(prefix: str, outputs: int) -> Weights:
+            named = [arrays[f"{prefix}.{n}"] for n in ("keys", "count", "label", "weight")]
+            return Weights.of(*named, outputs, header["hash_bits"])
+
+        return cls(
+            FeatureSet.from_lines(header["features"]["name"], header["features"]["templates"], functions),
+            labels,
+            int(header["order"]),
+            bool(header["constrain"]),
+            weights("node", size),
+            weights("edge", size * size) if "edge.keys" in arrays else None,
+            cast("NDArray[np.float32]", arrays["transition"]),
+        )
+
+
+def node_templates(features: FeatureSet) -> list[Template]:
+    """The templates that look at one label."""
+    return [t for t in features.templates if not t.edge]
+
+
+def edge_templates(features: FeatureSet) -> list[Template]:
+    """The templates that look at a pair of labels."""
+    return [t for t in features.templates if t.edge]

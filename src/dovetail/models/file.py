@@ -1,0 +1,114 @@
+"""The model file: one safetensors file with a JSON header. Loading an untrusted file can fail; it cannot run code.
+
+The arrays are checked by a checksum and then memory-mapped, so that several processes share one copy of a model.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import ModelFileError
+from dovetail.text.files import atomic_writer
+
+FORMAT = "dovetail-model"
+VERSION = 1
+KEY = "dovetail"
+
+DTYPES = {
+    "F64": np.float64, "F32": np.float32, "F16": np.float16, "U64": np.uint64, "I64": np.int64, "I32": np.int32,
+    "U16": np.uint16, "U8": np.uint8,
+}  # fmt: skip
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
+    """Write header and arrays to one file, whole or not at all."""
+    from safetensors.numpy import save
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    checks = {name: zlib.crc32(memoryview(array).cast("B") if array.size else b"") for name, array in arrays.items()}
+    whole = {"format": FORMAT, "version": VERSION, "checksums": checks, **header}
+    data = save(arrays, metadata={KEY: json.dumps(whole, ensure_ascii=False)})
+    with atomic_writer(path, binary=True) as out:
+        out.write(data)
+
+
+def load_model(path: str | Path, kind: str | None = None) -> tuple[dict[str, Any], Arrays]:
+    """Read a model file: its header, and its arrays, mapped and read-only."""
+    try:
+        data = _bytes_of(Path(path))
+    except OSError as error:
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        raise ModelFileError(f"{path}: cannot be read: {reason}") from None
+    except (EOFError, zlib.error):
+        raise ModelFileError(f"{path}: the compressed file is cut short or damaged; copy it again") from None
+    header, described, first = _header(path, data)
+    if kind is not None and header.get("kind") != kind:
+        raise ModelFileError(f"{path}: this is a model of kind {header.get('kind')!r}, not {kind!r}")
+    arrays = {name: _array(path, name, entry, data, first) for name, entry in described.items()}
+    for name, expected in header["checksums"].items():
+        if name not in arrays or zlib.crc32(arrays[name].reshape(-1).view(np.uint8).data) != expected:
+            raise ModelFileError(f"{path}: the file is damaged (checksum of {name!r}); copy or train it again")
+    return header, arrays
+
+
+def _bytes_of(path: Path) -> NDArray[np.uint8]:
+    if path.is_dir():
+        raise ModelFileError(f"{path}: this is a folder; give the model file inside it")
+    if path.suffix == ".gz":
+        array = np.frombuffer(gzip.decompress(path.read_bytes()), dtype=np.uint8)
+    elif os.path.getsize(path) == 0:
+        raise ModelFileError(f"{path}: the file is empty")
+    else:
+        array = np.memmap(path, dtype=np.uint8, mode="r")
+    return array
+
+
+def _header(path: str | Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], dict[str, Any], int]:
+    foreign = ModelFileError(f"{path}: not a dovetail model; train one with 'dovetail train'")
+    if len(data) < 9:
+        raise foreign
+    size = int.from_bytes(data[:8].tobytes(), "little")
+    if data[8] != ord("{") or size > 100_000_000:
+        raise foreign
+    if 8 + size > len(data):
+        raise ModelFileError(f"{path}: the file is cut short; copy or train it again")
+    try:
+        described = json.loads(data[8 : 8 + size].tobytes().decode("utf-8"))
+        header = json.loads(described.pop("__metadata__")[KEY])
+        if header["format"] != FORMAT:
+            raise foreign
+        version = int(header["version"])
+        header["checksums"].items()
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise foreign from None
+    if version > VERSION:
+        raise ModelFileError(f"{path}: written by a newer dovetail (format {version}); upgrade dovetail to read it")
+    return header, described, 8 + size
+
+
+def _array(path: str | Path, name: str, entry: Any, data: NDArray[np.uint8], first: int) -> NDArray[Any]:
+    try:
+        dtype = np.dtype(DTYPES[entry["dtype"]])
+        shape = tuple(int(n) for n in entry["shape"])
+        begin, end = (int(n) for n in entry["data_offsets"])
+        if begin < 0 or any(n < 0 for n in shape) or end - begin != int(np.prod(shape)) * dtype.itemsize:
+            raise ValueError(name)
+    except (KeyError, TypeError, ValueError):
+        raise ModelFileError(f"{path}: the description of {name!r} is damaged; copy or train the model again") from None
+    if first + end > len(data):
+        raise ModelFileError(f"{path}: the file is cut short; copy or train it again")
+    raw = data[first + begin : first + end]
+    if (first + begin) % dtype.itemsize:
+        raw = raw.copy()
+        raw.flags.writeable = False
+    return np.asarray(raw).view(dtype).reshape(shape)

@@ -1,0 +1,87 @@
+"""The labels of a tagger: names to numbers and back, and which may follow which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import DovetailError
+from dovetail.text.tags import Scheme, allowed_transitions, continuing_tags, convert, entity_path, is_chunk_tagset, to_iob2
+
+UNKNOWN = "?"  # a tag that nobody has decided: training sums over all its possible values
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Label names by number, and the scheme in which they spell entities (None: plain labels, such as POS).
+
+    >>> labels = Labels.learn([["B-PER", "I-PER", "O"]], "iob2")
+    >>> labels.names
+    ('O', 'B-PER', 'I-PER')
+    """
+
+    names: tuple[str, ...]
+    scheme: Scheme | None
+
+    @classmethod
+    def learn(cls, sequences: Iterable[Sequence[str]], scheme: str = "iob2") -> Labels:
+        """The labels that occur in tag sequences; chunk tags are rewritten in ``scheme``."""
+        sequences = list(sequences)
+        found = set(chain.from_iterable(sequences)) - {UNKNOWN}
+        if not found:
+            raise DovetailError("no label in the training data: every tag is unknown, or there are no sentences")
+        if not is_chunk_tagset(found):
+            return cls(tuple(sorted(found)), None)
+        used = set(chain.from_iterable(cls((), cast(Scheme, scheme)).spell(tags) for tags in sequences)) - {UNKNOWN}
+        return cls(tuple(sorted(used | {"O"}, key=lambda tag: (tag != "O", tag[2:], tag[0]))), cast(Scheme, scheme))
+
+    def spell(self, tags: Sequence[str]) -> Sequence[str]:
+        """Tags of any scheme in the scheme of these labels; sentences with unknown tags are taken as they are."""
+        if self.scheme is None or UNKNOWN in tags:
+            return tags
+        iob2 = to_iob2(tags)
+        return iob2 if self.scheme == "iob2" else convert(iob2, "iob2", self.scheme)
+
+    def encode(self, sequences: Iterable[Sequence[str]]) -> NDArray[np.int32]:
+        """Label numbers of all tokens, -1 where the tag is unknown or none of these labels. Shape [tokens]."""
+        numbers = {name: i for i, name in enumerate(self.names)}
+        spelled = chain.from_iterable(self.spell(tags) for tags in sequences)
+        return np.fromiter((numbers.get(tag, -1) for tag in spelled), dtype=np.int32)
+
+    def decode(self, ids: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[list[str]]:
+        """Tags of every sentence; chunk tags in IOB2, whatever the inner scheme."""
+        flat = np.array(self.shown, dtype=object)[ids].tolist()
+        edges = offsets.tolist()
+        return [flat[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The names as users see them: chunk tags in IOB2."""
+        if self.scheme in (None, "iob2"):
+            return self.names
+        letters = {"S": "B", "U": "B", "E": "I", "L": "I"}
+        return tuple(n if n == "O" else letters.get(n[0], n[0]) + n[1:] for n in self.names)
+
+    def forbidden(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Log-potentials of the scheme: zero or minus infinity, for pairs [L, L], first labels [L], last labels [L]."""
+        allowed = allowed_transitions(self.names, self.scheme)
+
+        def log(flags: object) -> NDArray[np.float64]:
+            return np.where(np.array(flags, dtype=bool), 0.0, -np.inf)
+
+        return log(allowed.follows), log(allowed.starts), log(allowed.ends)
+
+    def path(self, label: str, length: int) -> list[int] | None:
+        """The label numbers that spell an entity, or None if some are not among these labels."""
+        tags = entity_path(label, length, self.scheme)
+        return [self.names.index(t) for t in tags] if set(tags) <= set(self.names) else None
+
+    def continuing(self, label: str) -> NDArray[np.bool_]:
+        """Which labels would make an entity longer if they came next. Shape [L]."""
+        tags = continuing_tags(label, self.scheme)
+        return np.array([name in tags for name in self.names])

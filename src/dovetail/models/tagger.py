@@ -1,0 +1,388 @@
+"""Tagger: sequence labelling and named entities, with a probability for every answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import DovetailError
+from dovetail.evaluate import entity_scores, token_scores
+from dovetail.features.sets import FeatureSet
+from dovetail.features.templates import call
+from dovetail.learning.checkpoint import Checkpoint
+from dovetail.learning.lbfgs import LBFGS
+from dovetail.learning.losses import LOSSES
+from dovetail.learning.monitor import Monitor, Progress
+from dovetail.learning.online import SGD, AdaGrad, AveragedPerceptron
+from dovetail.models.chain_model import ChainModel
+from dovetail.models.chain_training import Training
+from dovetail.models.entities import entity_probabilities
+from dovetail.models.explain import Explanation, explain_token
+from dovetail.models.file import load_model, save_model
+from dovetail.models.labels import Labels
+from dovetail.structures.chain import ChainBatch
+from dovetail.text.sentence import Sentence, Span
+from dovetail.version import __version__
+
+OPTIMISERS: dict[str, Callable[..., Any]] = {
+    "lbfgs": LBFGS,
+    "sgd": SGD,
+    "adagrad": AdaGrad,
+    "perceptron": AveragedPerceptron,
+}
+BATCH_TOKENS = 100_000  # how much text is scored at once: bounds memory, and keeps threads busy
+DEFAULT_L2 = 0.5
+
+Input = Sequence[Sentence] | Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """One of the best taggings of a sentence, with its exact probability."""
+
+    tags: tuple[str, ...]
+    probability: float
+
+
+@dataclass(kw_only=True, eq=False)
+class Tagger:
+    """A conditional random field over sentences (order 0: a MaxEnt classifier of tokens).
+
+    Sentences are ``Sentence`` objects, or plain lists of words. Tags are given to ``fit`` or read from the ``target``
+    layer of the sentences. Chunk tags may be in any scheme (IOB1, IOB2, IOBES, BILOU); answers are in IOB2.
+
+    >>> train = [["Ada", "Lovelace", "met", "Babbage"], ["Babbage", "slept"]] * 5
+    >>> tags = [["B-PER", "I-PER", "O", "B-PER"], ["B-PER", "O"]] * 5
+    >>> tagger = Tagger(features=["word[-1:2]", "shape[0]"], l2=0.01).fit(train, tags)
+    >>> tagger.predict([["Ada", "slept"]])
+    [['B-PER', 'O']]
+    >>> [entity] = tagger.predict_entities([["Ada", "slept"]])[0]
+    >>> entity.label, entity.probability > 0.5
+    ('PER', True)
+    """
+
+    features: Any = "ner"
+    """A named set, a TOML file, or templates in any nesting."""
+    order: int = 1
+    """How many earlier labels a label sees: 0, 1 or 2."""
+    target: str = "ner"
+    """The layer to learn."""
+    scheme: str = "iob2"
+    """How the model spells entities inside: iob2 or iobes."""
+    constrain: bool = True
+    """Rule out ill-formed tag sequences."""
+    loss: str = "likelihood"
+    """likelihood, perceptron or softmax-margin."""
+    optimiser: str = "lbfgs"
+    """lbfgs, sgd, adagrad or perceptron."""
+    l2: float = DEFAULT_L2
+    """Penalty on squared weights, as CRFsuite's c2: 1 / (2 variance)."""
+    l1: float = 0.0
+    """Penalty on absolute weights, as CRFsuite's c1."""
+    iterations: int | None = None
+    """At most so many passes; None for the optimiser's own limit."""
+    batch: int | None = None
+    """Sentences a step, for online optimisers."""
+    gain: float | None = None
+    """Step size, for sgd and adagrad."""
+    min_count: int = 1
+    """Drop features that occur less often."""
+    hash_bits: int | None = None
+    """At most 2**hash_bits features, by hashing."""
+    observed_only: bool = True
+    """Weights only for pairs of feature and label that occur together."""
+    merge_twins: bool = True
+    """Merge features that fire at the same tokens: exact for L2, and faster."""
+    ignore: Sequence[str] = ()
+    """Layers that the features shall not read."""
+    patience: int = 5
+    """Dev measurements without progress before training stops."""
+    seed: int = 1
+    """Of everything random."""
+    threads: int | None = None
+    """How many cores to use; None for all. The result does not depend on it."""
+
+    model_: ChainModel | None = field(default=None, init=False, repr=False)
+    card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    # scikit-learn manners
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+
+    def set_params(self, **settings: Any) -> Tagger:
+        """Change settings; they take effect at the next ``fit``."""
+        for name, value in settings.items():
+            if name not in self.get_params():
+                raise ValueError(f"no setting {name!r}; there are {', '.join(self.get_params())}")
+            setattr(self, name, value)
+        return self
+
+    @property
+    def classes_(self) -> tuple[str, ...]:
+        """The labels, in the order of the columns of ``predict_marginals``."""
+        return self._model().labels.names
+
+    # training
+
+    def fit(
+        self,
+        sentences: Input,
+        tags: Sequence[Sequence[str]] | None = None,
+        *,
+        dev: Input | None = None,
+        dev_tags: Sequence[Sequence[str]] | None = None,
+        init: Tagger | None = None,
+        checkpoint: str | Path | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Tagger:
+        """Train. With ``dev``, keep the weights that score best there and stop when they no longer get better.
+
+        ``init`` starts from another tagger's weights. ``checkpoint`` names a file from which training goes on if it
+        exists, and which is deleted at the end. Ctrl-C ends training early with the best weights so far.
+        """
+        self._check_settings()
+        corpus = as_sentences(sentences)
+        tags = self._tags_of(corpus, tags, "training")
+        if not any(len(s) for s in corpus):
+            raise DovetailError("the training data has no tokens; check the file and its format")
+        labels = Labels.learn(tags, self.scheme)
+        training = Training.prepare(
+            corpus, tags, self._features_for(corpus), labels,
+            order=self.order, constrain=self.constrain, loss=self.loss, l2=self.l2, l1=self.l1,
+            min_count=self.min_count, hash_bits=self.hash_bits, observed_only=self.observed_only,
+            merge_twins=self.merge_twins, threads=self._threads(),
+        )  # fmt: skip
+        optimiser = self._optimiser()
+        monitor = Monitor(report=progress, patience=self.patience)
+        if self.optimiser != "lbfgs":
+            monitor.dev_every = 1
+        if dev is not None:
+            monitor.dev_score = self._dev_scorer(training, as_sentences(dev), dev_tags)
+        resume = None
+        saved = None
+        if checkpoint is not None:
+            saved = Checkpoint.of(checkpoint, self.get_params() | {"threads": 0}, training.objective.gold)
+            resume, monitor.save = saved.load(), saved.save
+        start = training.start(init._model() if init is not None else None)
+        hints = {"curvature": training.curvature()} if self.optimiser == "lbfgs" else {}
+        weight = optimiser.minimise(training.objective, training.prior, start, monitor, resume, **hints)
+        if saved is not None and not monitor.interrupted:
+            saved.remove()
+        self.model_ = training.export(weight)
+        self.card_ = {
+            "sentences": len(corpus),
+            "tokens": sum(map(len, corpus)),
+            "stopped": monitor.reason,
+            "dev": monitor.best_dev if monitor.best is not None else None,
+        }
+        return self
+
+    def _check_settings(self) -> None:
+        choices = {"order": (0, 1, 2), "scheme": ("iob2", "iobes"), "loss": tuple(LOSSES), "optimiser": tuple(OPTIMISERS)}
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise DovetailError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, allowed))}")
+        if self.optimiser == "perceptron" and self.loss != "perceptron":
+            self.loss = "perceptron"
+        if self.loss == "perceptron" and self.optimiser == "lbfgs":
+            raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
+        if self.hash_bits is not None and not 8 <= self.hash_bits <= 31:
+            raise DovetailError(f"hash_bits={self.hash_bits}: choose 8 to 31")
+
+    def _features_for(self, corpus: Sequence[Sentence]) -> FeatureSet:
+        """The feature set, less what reads layers that are to be ignored, or that a named set wants and no sentence has."""
+        features = FeatureSet.of(self.features)
+        missing = {c for c in features.columns if c != "word" and not any(c in s.layers for s in corpus)}
+        named = isinstance(self.features, str) and not self.features.endswith(".toml")
+        features = features.without_columns(set(self.ignore) | (missing if named else set()))
+        if not features.templates:
+            raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
+        return features
+
+    def _optimiser(self) -> Any:
+        settings: dict[str, Any] = {"limit": self.iterations}
+        if self.optimiser != "lbfgs":
+            settings |= {"batch": self.batch, "gain": self.gain, "seed": self.seed}
+        return OPTIMISERS[self.optimiser](**{k: v for k, v in settings.items() if v is not None})
+
+    def _dev_scorer(
+        self, training: Training, dev: Sequence[Sentence], tags: Sequence[Sequence[str]] | None
+    ) -> Callable[[NDArray[np.float64]], float]:
+        gold = self._tags_of(dev, tags, "dev")
+        chains = training.dev_potentials(dev)
+
+        def dev_score(weight: NDArray[np.float64]) -> float:
+            batch: ChainBatch = chains(weight)
+            predicted = training.labels.decode(batch.best(), batch.offsets)
+            return tagging_score(gold, predicted, training.labels.scheme is not None)
+
+        return dev_score
+
+    def _tags_of(
+        self, corpus: Sequence[Sentence], tags: Sequence[Sequence[str]] | None, what: str
+    ) -> list[Sequence[str]]:
+        if tags is None:
+            tags = [s.layers.get(self.target, ()) for s in corpus]
+            lacking = next((i for i, (s, t) in enumerate(zip(corpus, tags, strict=True)) if len(s) != len(t)), None)
+            if lacking is not None:
+                has = ", ".join(["word", *corpus[lacking].layers])
+                raise DovetailError(
+                    f"{what} sentence {lacking + 1} has no layer {self.target!r} to learn from (it has {has}); "
+                    f"name the right one as target"
+                )
+        elif len(tags) != len(corpus):
+            raise DovetailError(f"{len(corpus)} {what} sentences but {len(tags)} tag sequences")
+        for i, (sentence, given) in enumerate(zip(corpus, tags, strict=True)):
+            if len(sentence) != len(given):
+                raise DovetailError(f"{what} sentence {i + 1} has {len(sentence)} words but {len(given)} tags")
+        return list(tags)
+
+    # answers
+
+    def predict(self, sentences: Input) -> list[list[str]]:
+        """The best tags of every sentence."""
+        model = self._model()
+        return [t for _, batch in self._batches(sentences) for t in model.labels.decode(batch.best(), batch.offsets)]
+
+    def predict_marginals(self, sentences: Input) -> list[NDArray[np.float64]]:
+        """For every sentence the probability of each label at each token, [tokens, labels]; columns as ``classes_``."""
+        found: list[NDArray[np.float64]] = []
+        for _, batch in self._batches(sentences):
+            unary = batch.marginals().unary
+            found.extend(np.split(unary, batch.offsets[1:-1]))
+        return found
+
+    def predict_entities(self, sentences: Input, threshold: float = 0.0) -> list[list[Span]]:
+        """The entities of the best tagging, each with the exact probability that just this span has just this type."""
+        model = self._model()
+        result: list[list[Span]] = []
+        for _, batch in self._batches(sentences):
+            result.extend(entity_probabilities(model, batch))
+        return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in result]
+
+    def span_probability(self, sentence: Sentence | Sequence[str], span: Span) -> float:
+        """The exact probability that the tokens of a span form an entity of its type, no longer and no shorter."""
+        [(_, batch)] = self._batches([sentence])  # type: ignore[list-item]
+        return entity_probabilities(self._model(), batch, [[span]])[0][0].probability or 0.0
+
+    def kbest(self, sentences: Input, k: int = 10) -> list[list[Tagging]]:
+        """The k most probable taggings of every sentence with their probabilities, best first."""
+        model = self._model()
+        result: list[list[Tagging]] = []
+        for _, batch in self._batches(sentences):
+            log_z = batch.log_partition()
+            labels, scores = batch.kbest(k)
+            decoded = [model.labels.decode(row, batch.offsets) for row in labels]
+            probability = np.exp(scores - log_z[:, None])
+            for i in range(len(batch)):
+                ranked = [(decoded[j][i], float(probability[i, j])) for j in range(k) if scores[i, j] > -np.inf]
+                result.append([Tagging(tuple(tags), p) for tags, p in ranked])
+        return result
+
+    def sample(self, sentences: Input, n: int = 1, seed: int | None = None) -> list[list[list[str]]]:
+        """``n`` taggings of every sentence, drawn exactly from the model's distribution."""
+        model = self._model()
+        rng = np.random.default_rng(self.seed if seed is None else seed)
+        result: list[list[list[str]]] = []
+        for _, batch in self._batches(sentences):
+            drawn = [model.labels.decode(labels, batch.offsets) for labels in batch.sample(n, rng)]
+            result.extend([list(each) for each in zip(*drawn, strict=True)])
+        return result
+
+    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
+        """The sentences with their tags in the target layer and, for chunk tags, their entities with probabilities."""
+        chunks = self._model().labels.scheme is not None
+        for some in _in_batches(sentences):
+            if chunks and probabilities:
+                for sentence, spans in zip(some, self.predict_entities(some), strict=True):
+                    yield sentence.with_entities(tuple(spans), self.target)
+            else:
+                for sentence, tags in zip(some, self.predict(some), strict=True):
+                    yield sentence.with_layer(self.target, tuple(tags))
+
+    def score(self, sentences: Input, tags: Sequence[Sequence[str]] | None = None) -> float:
+        """Entity F1 in percent, or token accuracy in percent for plain labels."""
+        corpus = as_sentences(sentences)
+        gold = self._tags_of(corpus, tags, "gold")
+        return tagging_score(gold, self.predict(corpus), self._model().labels.scheme is not None)
+
+    def explain(self, sentence: Sentence | Sequence[str], position: int) -> Explanation:
+        """Why the token at ``position`` has its tag."""
+        [one] = as_sentences([sentence])  # type: ignore[list-item]
+        if not 0 <= position < len(one):
+            raise DovetailError(f"position {position}: the sentence has tokens 0 to {len(one) - 1}")
+        return explain_token(self._model(), one, position)
+
+    # files
+
+    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
+        """Write the model to one file; ``half`` stores weights in half precision."""
+        model = self._model()
+        settings = self.get_params() | {"features": model.features.name, "ignore": list(self.ignore)}
+        header = {
+            "kind": "tagger",
+            "dovetail": __version__,
+            "settings": settings,
+            "card": self.card_ | (card or {}),
+            **model.header(),
+        }
+        save_model(path, header, model.arrays(half))
+
+    @classmethod
+    def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Tagger:
+        """Read a model file. Python functions that served as templates are given again, by the same names."""
+        header, arrays = load_model(path, "tagger")
+        known = {f.name for f in fields(cls) if f.init}
+        tagger = cls(**{k: v for k, v in header["settings"].items() if k in known})
+        tagger.threads = None
+        tagger.model_ = ChainModel.from_file(header, arrays, [call(f) for f in functions])
+        tagger.card_ = header.get("card", {})
+        return tagger
+
+    # inner workings
+
+    def _model(self) -> ChainModel:
+        if self.model_ is None:
+            raise DovetailError("this tagger is not trained: call fit, or load a model")
+        return self.model_
+
+    def _threads(self) -> int:
+        return self.threads or os.cpu_count() or 1
+
+    def _batches(self, sentences: Input) -> Iterator[tuple[list[Sentence], ChainBatch]]:
+        model = self._model()
+        for some in _in_batches(as_sentences(sentences)):
+            yield some, model.chains(some, self._threads())
+
+
+def as_sentences(sentences: Any) -> list[Sentence]:
+    """Sentences from whatever a user gives: Sentence objects, or lists of words."""
+    if isinstance(sentences, str) or (len(sentences) and isinstance(sentences[0], str)):
+        raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
+    return [s if isinstance(s, Sentence) else Sentence(tuple(s)) for s in sentences]
+
+
+def tagging_score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], chunks: bool) -> float:
+    """Entity F1 for chunk tags, else token accuracy; both in percent."""
+    return entity_scores(gold, predicted).f1 if chunks else token_scores(gold, predicted).accuracy
+
+
+def _in_batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    some: list[Sentence] = []
+    tokens = 0
+    for sentence in sentences:
+        some.append(sentence)
+        tokens += len(sentence)
+        if tokens >= BATCH_TOKENS:
+            yield some
+            some, tokens = [], 0
+    if some:
+        yield some

@@ -1,0 +1,77 @@
+"""The parameters of label sequences: one for each pair, and for order two each triple, of labels in a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def state_count(labels: int, order: int) -> int:
+    """How many states a chain has: labels, or pairs of labels and one start state for each label."""
+    return labels * labels + labels if order == 2 else labels
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """A linear map from parameters to the table [states, labels] of transition potentials.
+
+    Parameter ``parameter[i]`` is added to cell ``cell[i]`` of the flat table: a pair of labels fills many cells of a
+    second-order table, a triple fills one.
+    """
+
+    labels: int
+    order: int
+    cell: NDArray[np.int64]
+    parameter: NDArray[np.int64]
+    size: int
+
+    @classmethod
+    def observed(
+        cls, gold: NDArray[np.int32], offsets: NDArray[np.int64], labels: int, order: int, full: bool = False
+    ) -> Transitions:
+        """The pairs and triples that occur in the gold labels (or all of them)."""
+        none = np.empty(0, dtype=np.int64)
+        if order == 0:
+            return cls(labels, 0, none, none, 0)
+        if full:
+            pairs = np.arange(labels * labels)
+        else:
+            position = np.arange(len(gold)) - np.repeat(offsets[:-1], np.diff(offsets))
+            here = np.flatnonzero(position >= 1)
+            a, b = gold[here - 1].astype(np.int64), gold[here].astype(np.int64)
+            pairs = np.unique((a * labels + b)[(a >= 0) & (b >= 0)])
+        if order == 1:
+            return cls(labels, 1, pairs, np.arange(len(pairs)), len(pairs))
+        before = np.append(np.arange(labels), labels)  # any label, or the start
+        cell = ((before[:, None] * labels + pairs // labels) * labels + pairs % labels).ravel()
+        parameter = np.tile(np.arange(len(pairs)), labels + 1)
+        if full:
+            triples = np.arange(state_count(labels, 2) * labels)
+        else:
+            long = here[position[here] >= 2]
+            first = np.concatenate([gold[long - 2], np.full((position == 1).sum(), labels)]).astype(np.int64)
+            where = np.concatenate([long, np.flatnonzero(position == 1)])
+            second, third = gold[where - 1], gold[where]
+            known = (first >= 0) & (second >= 0) & (third >= 0)
+            triples = np.unique(((first * labels + second) * labels + third)[known])
+        return cls(
+            labels,
+            2,
+            np.concatenate([cell, triples]),
+            np.concatenate([parameter, len(pairs) + np.arange(len(triples))]),
+            len(pairs) + len(triples),
+        )
+
+    def table(self, weight: Floats) -> Floats:
+        """Potentials [states, labels] under ``weight`` [size]."""
+        states = state_count(self.labels, self.order)
+        flat = np.bincount(self.cell, weight[self.parameter], minlength=states * self.labels)
+        return flat.reshape(states, self.labels)
+
+    def gradient(self, table: Floats) -> Floats:
+        """The gradient [size] from that of the table."""
+        return np.bincount(self.parameter, table.ravel()[self.cell], minlength=self.size)

@@ -1,0 +1,154 @@
+"""brat standoff: a text ``x.txt`` and its entities ``x.ann``, by characters.
+
+Entities are the lines ``T1<tab>PER 0 12<tab>Ada Lovelace``. Discontinuous ones (``0 3;8 12``) and lines of
+other kinds (relations, events, attributes, ...) cannot be told by spans: they are counted in the report,
+not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+
+from dovetail.errors import DovetailError, InputError
+from dovetail.text.documents import join_pieces
+from dovetail.text.files import atomic_writer, open_text, read_whole
+from dovetail.text.report import ReadReport, reporting
+from dovetail.text.segment import Lines, annotate
+from dovetail.text.sentence import Document, Sentence
+from dovetail.text.spans import CharacterSpan, character_spans, trimmed, with_text
+
+_ENTITY = re.compile(r"(\S+) (\d+) (\d+)((?:;\d+ \d+)*)")
+_KINDS = {
+    "R": "relation",
+    "E": "event",
+    "A": "attribute",
+    "M": "attribute",
+    "N": "normalisation",
+    "*": "equivalence",
+}
+_PROBABILITY = re.compile(r"probability (\S+)")
+
+
+def read_brat(
+    path: str | PathLike[str],
+    lines: Lines = "paragraphs",
+    encoding: str = "utf-8",
+    report: ReadReport | None = None,
+) -> Iterator[Document]:
+    """The documents of a folder of ``.txt`` and ``.ann`` files, by name, or of one such pair.
+
+    The id of a document is its name without ``.txt``. Words and sentences are found as in
+    `segment.annotate`. A text without annotations is read as one without entities, and reported.
+    """
+    given = Path(path)
+    texts = sorted(given.rglob("*.txt")) if given.is_dir() else [given.with_suffix(".txt")]
+    if not texts:
+        raise InputError("no .txt file in this folder", given)
+    with reporting(report) as notes:
+        for text_path in texts:
+            text = read_whole(text_path, encoding)
+            spans = _read_annotations(text_path.with_suffix(".ann"), text, encoding, notes)
+            name = text_path.relative_to(given) if given.is_dir() else Path(text_path.name)
+            yield Document(tuple(annotate(text, spans, lines)), text, name.with_suffix("").as_posix())
+
+
+def _read_annotations(path: Path, text: str, encoding: str, report: ReadReport) -> list[CharacterSpan]:
+    if not path.exists():
+        report.note("text without an .ann file, read as one without entities", path)
+        return []
+    spans: dict[str, CharacterSpan] = {}
+    with open_text(path, encoding) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.startswith("T"):
+                name, span = _entity(line, text, path, number, report)
+                if span is not None:
+                    spans[name] = span
+            elif line.startswith("#"):
+                _read_note(line, spans)
+            elif line[:1] in _KINDS:
+                report.note(f"{_KINDS[line[0]]}, not read", path, number)
+            elif line.strip():
+                raise InputError(f"{line[:20]!r} is no line of brat annotations", path, number)
+    return list(spans.values())
+
+
+def _entity(
+    line: str, text: str, path: Path, number: int, report: ReadReport
+) -> tuple[str, CharacterSpan | None]:
+    name, _, rest = line.partition("\t")
+    place, _, mention = rest.partition("\t")
+    match = _ENTITY.fullmatch(place)
+    if match is None:
+        raise InputError("expected T1<tab>LABEL START END<tab>text", path, number)
+    if match[4]:
+        report.note("discontinuous entity, not read", path, number)
+        return name, None
+    start, end = int(match[2]), int(match[3])
+    if not start <= end <= len(text):
+        raise InputError(f"characters {start} to {end} are outside the text of {len(text)}", path, number)
+    if mention and mention.split() != text[start:end].split():
+        report.note("entity whose text differs from the text it points to", path, number)
+    span = trimmed(CharacterSpan(start, end, match[1]), text)
+    if span is None:
+        report.note("entity of nothing but white space, not read", path, number)
+    return name, span
+
+
+def _read_note(line: str, spans: dict[str, CharacterSpan]) -> None:
+    """A note as `write_brat` writes it gives the entity its probability; others say nothing about spans."""
+    _, kind, note, *_ = [*line.split("\t"), "", ""]
+    target = kind.removeprefix("AnnotatorNotes ")
+    match = _PROBABILITY.fullmatch(note)
+    if match is not None and target in spans:
+        try:
+            spans[target] = spans[target]._replace(probability=float(match[1]))
+        except ValueError:
+            return
+
+
+def write_brat(items: Iterable[Document | Sentence], path: str | PathLike[str]) -> None:
+    """Write each document as ``id.txt`` and ``id.ann`` in a folder, or a single one beside a path ``x.ann``.
+
+    A probability becomes a note of its entity. A text that is there already must be the same: it is not
+    changed. Documents are held whole, because brat counts characters from their beginning.
+    """
+    target = Path(path)
+    documents = join_pieces(item if isinstance(item, Document) else Document((item,)) for item in items)
+    for number, document in enumerate(documents, 1):
+        if target.suffix == ".ann":
+            if number > 1:
+                raise DovetailError(f"{target}: one file cannot hold several documents; name a folder")
+            text_path = target.with_suffix(".txt")
+        else:
+            text_path = target / f"{_file_name(document.id or str(number))}.txt"
+            text_path.parent.mkdir(parents=True, exist_ok=True)
+        _write_one(with_text(document), text_path)
+
+
+def _file_name(identity: str) -> str:
+    """An id as a name inside the folder: no drive, no root, no way up."""
+    parts = [part for part in re.split(r"[/\\]+", identity) if part not in ("", ".", "..")]
+    return "/".join(re.sub(r"[\x00-\x1f:*?\"<>|]", "_", part) for part in parts) or "_"
+
+
+def _write_one(document: Document, text_path: Path) -> None:
+    text = document.text or ""
+    if text_path.exists():
+        if read_whole(text_path) != text:
+            raise DovetailError(f"{text_path}: exists with another text; choose another folder")
+    else:
+        with atomic_writer(text_path) as file:
+            file.write(text)
+    with atomic_writer(text_path.with_suffix(".ann")) as file:
+        for number, span in enumerate(character_spans(document), 1):
+            if not span.label or len(span.label.split()) != 1:
+                raise DovetailError(
+                    f"the label {span.label!r} cannot be written: brat's labels are single words"
+                )
+            mention = re.sub(r"\s", " ", document.slice(span.start, span.end))
+            file.write(f"T{number}\t{span.label} {span.start} {span.end}\t{mention}\n")
+            if span.probability is not None:
+                file.write(f"#{number}\tAnnotatorNotes T{number}\tprobability {span.probability:.6g}\n")

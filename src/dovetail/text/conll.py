@@ -1,0 +1,273 @@
+"""CoNLL columns: one word a line, a column a layer, a blank line after each sentence.
+
+Columns are parted by tabs if the first line of data holds one (words may then hold spaces), else by spaces.
+A line whose first column is ``-DOCSTART-`` begins a document. A line that begins with ``# `` is a comment
+if it has no tab in a file of tabs, or another number of columns in a file of spaces: ``#`` may be a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from sys import intern
+from typing import Literal, NamedTuple
+
+from dovetail.errors import DovetailError, InputError
+from dovetail.text.documents import DOCSTART, Member, group, ungroup
+from dovetail.text.files import Source, Target, TextReader, open_target, open_text
+from dovetail.text.report import ReadReport, reporting
+from dovetail.text.sentence import Document, Sentence
+from dovetail.text.spans import flat_tags
+from dovetail.text.tags import CHUNK_LAYERS, Scheme, convert, is_chunk_layer
+from dovetail.text.unify import Placed, unify_tags
+
+MAX_WORDS = 1_000_000
+"""A longer sentence means that the file lacks its blank lines, and would not fit in memory."""
+
+_BLANKS = " \t\r"
+
+
+class Layout(NamedTuple):
+    """How the lines of a file are cut: the name of each column, and what parts them (a tab or a space)."""
+
+    columns: tuple[str, ...]
+    separator: str
+
+
+def default_columns(width: int) -> tuple[str, ...]:
+    """The names of the columns where none are given: the word first, the entities last.
+
+    >>> default_columns(4), default_columns(6)
+    (('word', 'pos', 'chunk', 'ner'), ('word', 'c1', 'c2', 'c3', 'c4', 'ner'))
+    """
+    known = {1: ("word",), 2: ("word", "ner"), 3: ("word", "pos", "ner"), 4: ("word", "pos", "chunk", "ner")}
+    return known.get(width) or ("word", *(f"c{i}" for i in range(1, width - 1)), "ner")
+
+
+def read_conll(
+    path: Source,
+    columns: Sequence[str] | None = None,
+    scheme: Scheme | Literal["auto"] | None = "auto",
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    report: ReadReport | None = None,
+) -> Iterator[Document]:
+    r"""The documents of a CoNLL file, streamed: long ones come in pieces (`documents.group`).
+
+    ``columns`` names the columns, one of them ``word`` (default: `default_columns`). Every column of chunk
+    tags becomes IOB2: with ``scheme="auto"`` its scheme is recognised in the first 1,000 sentences; None
+    leaves all tags alone. A ``-DOCSTART-`` line is kept among the ``comments`` of the next sentence, and
+    written again by `write_conll`.
+
+    >>> import io
+    >>> document, = read_conll(io.StringIO("Ada NNP I-PER\nwrote VBD O\n"))
+    >>> document.sentences[0].layers
+    {'pos': ('NNP', 'VBD'), 'ner': ('B-PER', 'O')}
+    """
+    sentences = read_conll_sentences(path, columns, scheme, encoding, separator, report)
+    return group(Member(sentence, _has_mark(sentence.comments)) for sentence in sentences)
+
+
+def read_conll_sentences(
+    path: Source,
+    columns: Sequence[str] | None = None,
+    scheme: Scheme | Literal["auto"] | None = "auto",
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    report: ReadReport | None = None,
+) -> Iterator[Sentence]:
+    """The sentences of a CoNLL file one by one; the arguments are those of `read_conll`."""
+    if columns is not None and list(columns).count("word") != 1:
+        raise ValueError(f"one of the columns must be called 'word', not {list(columns)}")
+    with open_text(path, encoding) as reader, reporting(report) as notes:
+        placed = _cut(reader, columns, separator, notes)
+        for item in unify_tags(placed, scheme, reader.name, notes, word_per_line=True):
+            yield item.sentence
+
+
+def _cut(
+    reader: TextReader, columns: Sequence[str] | None, separator: str | None, report: ReadReport
+) -> Iterator[Placed]:
+    """The sentences as they stand in the file, each with the line of its first word."""
+    lines = iter(reader)
+    layout, head = _find_layout(lines, columns, separator)
+    width = len(layout.columns)
+    by_tab = layout.separator == "\t"
+    rows: list[list[str]] = []
+    comments: list[str] = []
+    first = 0
+    for number, line in enumerate(chain(head, lines), 1):
+        fields = line.split("\t") if by_tab else _split_spaces(line)
+        if len(fields) == width and "" not in fields and fields[0] != DOCSTART:
+            if not rows:
+                first = number
+            rows.append(fields)
+            if len(rows) > MAX_WORDS:
+                message = f"no blank line for {MAX_WORDS:,} lines; one must follow each sentence"
+                raise InputError(message, reader.name, number)
+            continue
+        kind = _kind_of(line, by_tab)
+        if kind == "data":
+            raise _bad_row(fields, layout, reader.name, number)
+        if rows and kind != "comment":
+            yield Placed(_sentence(rows, comments, layout), first)
+            rows, comments = [], []
+        if kind == "mark" and _has_mark(comments):
+            report.note("document without a sentence", reader.name, number)
+        if kind != "blank":
+            comments.append(line)
+    if rows:
+        yield Placed(_sentence(rows, comments, layout), first)
+    elif _has_mark(comments):
+        report.note("document without a sentence", reader.name)
+
+
+def _find_layout(
+    lines: Iterator[str], columns: Sequence[str] | None, separator: str | None
+) -> tuple[Layout, list[str]]:
+    """The layout, told by the first line of data, and the lines read to find it."""
+    head: list[str] = []
+    for line in lines:
+        head.append(line)
+        found = separator or ("\t" if "\t" in line else " ")
+        if _kind_of(line, found == "\t") == "data":
+            width = len(line.split("\t") if found == "\t" else _split_spaces(line))
+            return Layout(tuple(columns or default_columns(width)), found), head
+    return Layout(tuple(columns or ("word",)), separator or "\t"), head
+
+
+def _split_spaces(line: str) -> list[str]:
+    fields = line.split(" ")
+    if "" in fields or "\t" in line:
+        fields = [field for field in line.replace("\t", " ").split(" ") if field]
+    return fields
+
+
+def _kind_of(line: str, by_tab: bool) -> Literal["blank", "mark", "comment", "data"]:
+    if not line.strip(_BLANKS):
+        return "blank"
+    if line.replace("\t", " ").split(" ", 1)[0] == DOCSTART:
+        return "mark"
+    if line.startswith("# ") and not (by_tab and "\t" in line):
+        return "comment"
+    return "data"
+
+
+def _has_mark(comments: Iterable[str]) -> bool:
+    return any(comment.startswith(DOCSTART) for comment in comments)
+
+
+def _bad_row(fields: list[str], layout: Layout, path: str, line: int) -> InputError:
+    names = ", ".join(layout.columns)
+    if len(fields) == len(layout.columns):
+        empty = layout.columns[fields.index("")]
+        return InputError(f"the column {empty!r} is empty; columns: {names}", path, line)
+    parted = "tabs" if layout.separator == "\t" else "spaces"
+    count = f"{len(fields)} column" + "s" * (len(fields) != 1)
+    return InputError(f"{count}, expected {len(layout.columns)}: {names}, parted by {parted}", path, line)
+
+
+def _sentence(rows: list[list[str]], comments: list[str], layout: Layout) -> Sentence:
+    # Interned, so that a corpus in memory holds each word and tag once.
+    values = (tuple(map(intern, column)) for column in zip(*rows, strict=True))
+    layers = dict(zip(layout.columns, values, strict=True))
+    words = layers.pop("word")
+    return Sentence(words, layers, comments=tuple(comments))
+
+
+def write_conll(
+    items: Iterable[Document | Sentence],
+    target: Target,
+    columns: Sequence[str] | None = None,
+    scheme: Scheme = "iob2",
+    separator: str = "\t",
+) -> None:
+    r"""Write documents or sentences as CoNLL columns, chunk layers in ``scheme``.
+
+    ``columns`` defaults to the word, then the layers of the first sentence, ``ner`` last; nested spans are
+    written only as far as the ``ner`` layer has them. Comments are kept in files of tabs; with
+    ``separator=" "`` they are left out, since they could pass for words. A document that was read from a
+    ``-DOCSTART-`` line, or has an id, begins with one.
+
+    >>> import io
+    >>> out = io.StringIO()
+    >>> write_conll([Sentence(("Ada", "wrote"), {"ner": ("B-PER", "O")})], out, scheme="iobes")
+    >>> out.getvalue()
+    'Ada\tS-PER\nwrote\tO\n\n'
+    """
+    names = tuple(columns) if columns is not None else None
+    with open_target(target) as file:
+        for number, (sentence, document, is_first) in enumerate(ungroup(items), 1):
+            layers = _layers_to_write(sentence)
+            if names is None:
+                names = ("word", *sorted(layers, key="ner".__eq__))
+            if columns is None and not layers.keys() <= set(names):
+                extra = ", ".join(sorted(layers.keys() - set(names)))
+                raise DovetailError(
+                    f"sentence {number} has layers that the first lacks: {extra}; name the columns"
+                )
+            marks = [comment for comment in sentence.comments if comment.startswith(DOCSTART)]
+            if is_first and not marks and document is not None and document.id is not None:
+                marks = [DOCSTART]
+            for mark in marks:
+                file.write(_mark(mark, names, separator) + "\n\n")
+            if separator == "\t":
+                file.writelines(f"{line}\n" for line in sentence.comments if _is_comment(line))
+            if sentence.words:
+                file.write(_lines(sentence, layers, names, scheme, separator, number) + "\n\n")
+
+
+def _layers_to_write(sentence: Sentence) -> Mapping[str, tuple[str, ...]]:
+    if sentence.spans and "ner" not in sentence.layers:
+        return {**sentence.layers, "ner": flat_tags(sentence.spans, len(sentence))}
+    return sentence.layers
+
+
+def _mark(mark: str, names: Sequence[str], separator: str) -> str:
+    fields = _split_spaces(mark)
+    if len(fields) != len(names):
+        fields = [DOCSTART, *(_filler(name) if name in CHUNK_LAYERS else "-X-" for name in names[1:])]
+    return separator.join(fields)
+
+
+def _is_comment(line: str) -> bool:
+    return _kind_of(line, by_tab=False) == "comment" and "\t" not in line
+
+
+def _filler(name: str) -> str:
+    return "O" if name in CHUNK_LAYERS else "_"
+
+
+def _lines(
+    sentence: Sentence,
+    layers: Mapping[str, tuple[str, ...]],
+    names: Sequence[str],
+    scheme: Scheme,
+    separator: str,
+    number: int,
+) -> str:
+    length = len(sentence)
+    cut = []
+    for name in names:
+        values = sentence.words if name == "word" else layers.get(name, (_filler(name),) * length)
+        if scheme != "iob2" and is_chunk_layer(name, values):
+            values = tuple(convert(values, "iob2", scheme))
+        cut.append(values)
+    if not all(chain.from_iterable(cut)):
+        raise DovetailError(f"sentence {number} has an empty word or value, which CoNLL columns cannot hold")
+    text = "\n".join(map(separator.join, zip(*cut, strict=True)))
+    # Read back, the text must fall into the same cells.
+    width = len(names)
+    parted = separator if width > 1 else " "
+    if (
+        text.count("\n") != length - 1
+        or text.count(parted) != length * (width - 1)
+        or (parted == " " and "\t" in text)
+        or "\r\n" in text + "\n"
+        or DOCSTART in cut[0]
+    ):
+        raise DovetailError(
+            f"sentence {number} has a word or value that CoNLL columns cannot hold (a line end, "
+            f"a {'tab' if parted == chr(9) else 'space'}, or {DOCSTART})"
+        )
+    return text

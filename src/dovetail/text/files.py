@@ -1,0 +1,283 @@
+"""Text files in and out: gzip by suffix, exact errors, nothing half written."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import gzip
+import io
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Literal, cast, overload
+
+from dovetail.errors import DovetailError, InputError
+
+BLOCK_BYTES = 1 << 16
+
+Source = str | os.PathLike[str] | IO[str] | IO[bytes]
+"""What can be read: a path, ``-`` for the standard input, or an open file."""
+Target = str | os.PathLike[str] | IO[str]
+"""What can be written: a path, ``-`` for the standard output, or an open text file."""
+
+
+class TextReader:
+    """A text that is read once, as lines or as blocks; made by `open_text`."""
+
+    def __init__(self, stream: IO[Any], name: str, encoding: str, owned: bool) -> None:
+        self.name = name
+        self._stream = stream
+        self._encoding = encoding
+        self._owned = owned
+
+    def __enter__(self) -> TextReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._owned:
+            self._stream.close()
+
+    def __iter__(self) -> Iterator[str]:
+        r"""The lines without their ends, ``\n`` or ``\r\n``; U+2028 and the like do not end one."""
+        pending: list[str] = []  # joined only when the line ends, so that a long line costs linear time
+        for block in self.blocks():
+            first, *rest = block.split("\n")
+            pending.append(first)
+            if rest:
+                yield "".join(pending).removesuffix("\r")
+                pending = [rest.pop()]
+                for line in rest:
+                    yield line.removesuffix("\r")
+        last = "".join(pending)
+        if last:
+            yield last.removesuffix("\r")
+
+    def blocks(self) -> Iterator[str]:
+        """The text as pieces of bounded size, decoded but not changed, less a byte order mark."""
+        decoder = _decoder(self._encoding)
+        lines_before = 0
+        is_first = True
+        while True:
+            data = self._read()
+            if isinstance(data, str):
+                text = data
+            else:
+                if is_first and data[:2] == b"\x1f\x8b":
+                    raise InputError(
+                        "this is gzip-compressed; give the file a name that ends in .gz", self.name
+                    )
+                try:
+                    text = decoder.decode(data, final=not data)
+                except UnicodeDecodeError as error:
+                    line = lines_before + error.object[: error.start].count(b"\n") + 1
+                    raise InputError(self._decoding_message(error), self.name, line) from None
+                lines_before += data.count(b"\n")
+            is_first = False
+            if text:
+                yield text
+            if not data:
+                return
+
+    def _read(self) -> bytes | str:
+        try:
+            return cast("bytes | str", self._stream.read(BLOCK_BYTES))
+        except UnicodeDecodeError as error:  # of a text stream that the caller opened
+            raise InputError(self._decoding_message(error), self.name) from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(f"damaged or truncated gzip file ({error}); fetch it again", self.name) from None
+        except OSError as error:
+            raise _cannot_read(error, self.name) from None
+
+    def _decoding_message(self, error: UnicodeDecodeError) -> str:
+        encoding = "UTF-8" if _is_utf8(self._encoding) else self._encoding
+        if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            advice = "it looks like UTF-16: convert the file, or pass encoding='utf-16'"
+        else:
+            advice = "convert the file, or pass encoding='latin-1'"
+        return f"not valid {encoding} (byte 0x{error.object[error.start]:02x}); {advice}"
+
+
+def open_text(source: Source, encoding: str = "utf-8") -> TextReader:
+    r"""Open a text for reading: gzip if its name ends in ``.gz``, the standard input if it is ``-``.
+
+    Iterate it for lines, or call ``blocks()``. A byte order mark is skipped; bytes that are no text in this
+    encoding raise `InputError` with file and line.
+
+    >>> with open_text(io.BytesIO("naïve\r\ncafé".encode())) as lines:
+    ...     list(lines)
+    ['naïve', 'café']
+    """
+    _decoder(encoding)
+    if hasattr(source, "read"):
+        return TextReader(
+            cast("IO[Any]", source), str(getattr(source, "name", "<stream>")), encoding, owned=False
+        )
+    name = os.fspath(source)
+    if name == "-":
+        return TextReader(getattr(sys.stdin, "buffer", sys.stdin), "<stdin>", encoding, owned=False)
+    try:
+        raw: IO[bytes] = Path(name).open("rb")  # noqa: SIM115 (closed by the reader)
+    except OSError as error:
+        raise _cannot_read(error, name) from None
+    if name.endswith(".gz"):
+        return TextReader(cast("IO[bytes]", _Gunzip(raw)), name, encoding, owned=True)
+    return TextReader(raw, name, encoding, owned=True)
+
+
+class _Gunzip(gzip.GzipFile):
+    """A gzip reader that closes the file below it too."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        super().__init__(fileobj=raw, mode="rb")
+        self._raw_file = raw
+
+    def close(self) -> None:
+        super().close()
+        self._raw_file.close()
+
+
+def read_whole(source: Source, encoding: str = "utf-8") -> str:
+    """The whole text, its line ends untouched."""
+    with open_text(source, encoding) as reader:
+        return "".join(reader.blocks())
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    try:
+        return codecs.getincrementaldecoder("utf-8-sig" if _is_utf8(encoding) else encoding)()
+    except LookupError:
+        raise DovetailError(f"unknown encoding {encoding!r}; try utf-8, latin-1, cp1252 or utf-16") from None
+
+
+def _is_utf8(encoding: str) -> bool:
+    return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+
+
+def _cannot_read(error: OSError, name: str) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError("no such file", name)
+    if isinstance(error, IsADirectoryError):
+        return InputError("this is a directory, not a file", name)
+    return InputError(f"cannot be read: {error.strerror or error}", name)
+
+
+@overload
+def atomic_writer(path: str | os.PathLike[str]) -> AbstractContextManager[IO[str]]: ...
+@overload
+def atomic_writer(
+    path: str | os.PathLike[str], *, binary: Literal[True]
+) -> AbstractContextManager[IO[bytes]]: ...
+def atomic_writer(
+    path: str | os.PathLike[str], *, binary: bool = False
+) -> AbstractContextManager[IO[str]] | AbstractContextManager[IO[bytes]]:
+    """A file that appears under its name only when the ``with`` block ends well.
+
+    Text is UTF-8 with plain newlines; a name that ends in ``.gz`` is compressed; ``-`` is the standard
+    output. What cannot be written (no folder, no permission, no space) raises `DovetailError` that says so.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_writer(folder + "/a.txt") as file:
+    ...         _ = file.write("whole or not at all")
+    ...     os.listdir(folder)
+    ['a.txt']
+    """
+    return _atomic_writer(os.fspath(path), binary)
+
+
+@contextmanager
+def _atomic_writer(path: str, binary: bool) -> Iterator[IO[Any]]:
+    if path == "-":
+        raw_output = getattr(sys.stdout, "buffer", None)
+        yield from _through(raw_output, binary) if raw_output is not None else [sys.stdout]
+        return
+    target = os.path.realpath(path)  # the file that a link names is replaced, not the link
+    try:
+        mode = Path(target).stat().st_mode
+    except OSError:
+        mode = None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise DovetailError(f"{path}: cannot be written: this is a directory")
+    if mode is not None and not stat.S_ISREG(mode):  # a pipe or a device has no half-written state to avoid
+        with _disk_errors(path, only_disk=True), Path(target).open("wb") as device:
+            yield from _through(device, binary)
+        return
+    with _disk_errors(path):
+        handle, temporary = tempfile.mkstemp(
+            prefix=f".{Path(target).name[:40]}.", suffix=".part", dir=Path(target).parent
+        )
+    try:
+        with _disk_errors(path, only_disk=True), os.fdopen(handle, "wb") as raw:
+            yield from _compressed(raw, binary) if path.endswith(".gz") else _through(raw, binary)
+            raw.flush()
+            os.fsync(raw.fileno())
+        with _disk_errors(path):
+            Path(temporary).chmod(_permissions(mode))
+            Path(temporary).replace(target)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def _through(raw: IO[bytes], binary: bool) -> Iterator[IO[Any]]:
+    if binary:
+        yield raw
+        raw.flush()
+        return
+    text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n", write_through=False)
+    try:
+        yield text
+        text.flush()
+    finally:
+        with suppress(OSError, ValueError):
+            text.detach()  # leaves ``raw`` open for its owner
+
+
+def _compressed(raw: IO[bytes], binary: bool) -> Iterator[IO[Any]]:
+    # No name and no time inside, so that equal contents are equal files.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as zipped:
+        yield from _through(cast("IO[bytes]", zipped), binary)
+
+
+def _permissions(mode: int | None) -> int:
+    if mode is not None:
+        return stat.S_IMODE(mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+
+
+@contextmanager
+def _disk_errors(path: str, only_disk: bool = False) -> Iterator[None]:
+    """Errors of the system as messages; around the user's own code only those that a disk alone can raise."""
+    try:
+        yield
+    except OSError as error:
+        if only_disk and error.errno not in _DISK_ERRORS:
+            raise
+        if isinstance(error, FileNotFoundError):
+            message = f"the folder {Path(path).parent} does not exist"
+        else:
+            message = f"{error.strerror or error}; nothing was written"
+        raise DovetailError(f"{path}: cannot be written: {message}") from None
+
+
+@contextmanager
+def open_target(target: Target) -> Iterator[IO[str]]:
+    """An atomic writer for a path, or the caller's own open text file as it is."""
+    if hasattr(target, "write"):
+        yield cast("IO[str]", target)
+        return
+    with atomic_writer(target) as file:
+        yield file

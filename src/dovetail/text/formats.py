@@ -1,0 +1,81 @@
+"""All formats by name: reading and writing where only the name of the file is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dovetail.errors import DovetailError
+from dovetail.text.brat import read_brat, write_brat
+from dovetail.text.conll import read_conll, write_conll
+from dovetail.text.conllu import read_conllu, write_conllu
+from dovetail.text.jsonl import read_jsonl, write_jsonl
+from dovetail.text.plain import read_text, write_text
+from dovetail.text.sentence import Document, Sentence
+
+
+class Format(NamedTuple):
+    """How a format is read and written, and the endings of its files."""
+
+    read: Callable[..., Iterator[Document]]
+    write: Callable[..., None]
+    suffixes: tuple[str, ...]
+
+
+FORMATS: dict[str, Format] = {
+    "conll": Format(
+        read_conll, write_conll, (".conll", ".conll03", ".bio", ".iob", ".iob2", ".iobes", ".tsv")
+    ),
+    "conllu": Format(read_conllu, write_conllu, (".conllu",)),
+    "jsonl": Format(read_jsonl, write_jsonl, (".jsonl", ".ndjson")),
+    "text": Format(read_text, write_text, (".txt", ".text")),
+    "brat": Format(read_brat, write_brat, (".ann",)),
+}
+
+
+def read(path: str | PathLike[str], format: str | None = None, **options: Any) -> Iterator[Document]:
+    """The documents of a file. ``options`` are those of the format's own reader.
+
+    Without a ``format`` the ending of the name tells it (``.gz`` aside); a folder is read as brat standoff.
+    """
+    return _format_of(path, format).read(path, **options)
+
+
+def sentences(path: str | PathLike[str], format: str | None = None, **options: Any) -> Iterator[Sentence]:
+    """The sentences of a file, one by one; the arguments are those of `read`."""
+    for document in read(path, format, **options):
+        yield from document
+
+
+def write(
+    items: Iterable[Document | Sentence],
+    path: str | PathLike[str],
+    format: str | None = None,
+    **options: Any,
+) -> None:
+    """Write documents or sentences in the format that is named, or that the ending of the name tells."""
+    _format_of(path, format).write(items, path, **options)
+
+
+def guess_format(path: str | PathLike[str]) -> str | None:
+    """The name of the format that the ending of a name tells; None if it tells none.
+
+    >>> guess_format("train.conll.gz"), guess_format("-")
+    ('conll', None)
+    """
+    suffix = Path(fspath(path).removesuffix(".gz")).suffix.lower()
+    for name, known in FORMATS.items():
+        if suffix in known.suffixes:
+            return name
+    return "brat" if Path(path).is_dir() else None
+
+
+def _format_of(path: str | PathLike[str], name: str | None) -> Format:
+    found = name or guess_format(path)
+    if found is None or found not in FORMATS:
+        listing = ", ".join(f"{known} ({' '.join(form.suffixes)})" for known, form in FORMATS.items())
+        what = f"unknown format {found!r}" if found else f"{path}: the name does not tell the format"
+        raise DovetailError(f"{what}; name one of: {listing}")
+    return FORMATS[found]

@@ -1,0 +1,208 @@
+"""JSON lines: one object a line, a sentence or a document each.
+
+A sentence has ``words`` (or ``tokens``). Other lists with one string or number a word become layers;
+``entities`` are ``[start, end, label]`` or ``{"start", "end", "label", "probability"}`` in words; ``doc``
+names its document, ``offsets`` and ``text`` say where it lies in it. A document has ``text``, and perhaps
+``id`` and ``spans`` (or ``entities``) as above but in characters. All other fields are kept as comments ``#
+key = value`` of the sentence, or of the document's first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Literal
+
+from dovetail.errors import InputError
+from dovetail.text.documents import Member, group, join_pieces, ungroup
+from dovetail.text.files import Source, Target, open_target, open_text
+from dovetail.text.json_object import Entities, JsonObject
+from dovetail.text.report import ReadReport, reporting
+from dovetail.text.segment import Lines
+from dovetail.text.sentence import Document, Sentence, Span
+from dovetail.text.spans import all_spans, character_spans, with_text
+from dovetail.text.tags import Scheme
+from dovetail.text.unify import Placed, unify_tags
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MAX_GAP = 10_000
+
+
+def read_jsonl(
+    path: Source,
+    entities: Entities = "all",
+    scheme: Scheme | Literal["auto"] | None = "auto",
+    lines: Lines = "paragraphs",
+    encoding: str = "utf-8",
+    report: ReadReport | None = None,
+) -> Iterator[Document]:
+    r"""The documents of a JSON lines file, streamed.
+
+    All entities of a sentence are in its ``spans``; the outermost ones also in the layer ``ner``, unless
+    the file gives that layer itself. Documents are cut into sentences and words (see `segment.annotate`;
+    ``lines`` as there).
+
+    >>> import io
+    >>> document, = read_jsonl(io.StringIO('{"words": ["Ada", "wrote"], "entities": [[0, 1, "PER"]]}'))
+    >>> document.sentences[0].layers, document.sentences[0].spans[0].label
+    ({'ner': ('B-PER', 'O')}, 'PER')
+    """
+    with open_text(path, encoding) as reader, reporting(report) as notes:
+        objects = _objects(iter(reader), reader.name, notes)
+        first = next(objects, None)
+        if first is None:
+            return
+        stream = chain([first], objects)
+        if first.is_sentence():
+            placed = unify_tags(_sentences(stream, entities), scheme, reader.name, notes, word_per_line=False)
+            yield from group(_members(placed))
+        else:
+            for item in stream:
+                yield item.document(lines)
+
+
+def _objects(lines: Iterator[str], path: str, report: ReadReport) -> Iterator[JsonObject]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"not JSON: {error.msg} at column {error.colno}; one object a line", path, number
+            ) from None
+        except RecursionError:
+            raise InputError("JSON nested too deeply", path, number) from None
+        if not isinstance(value, dict):
+            raise InputError(f"a JSON {_kind(value)}, expected an object", path, number)
+        if "\\ud" in line.lower():
+            value = _without_surrogates(value, path, number, report)
+        yield JsonObject(value, path, number, report)
+
+
+def _kind(value: object) -> str:
+    names = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+def _without_surrogates(value: Any, path: str, line: int, report: ReadReport) -> Any:
+    """The same value with U+FFFD for halves of characters, which no file can hold."""
+    if isinstance(value, str):
+        clean, count = _SURROGATE.subn("\ufffd", value)
+        report.note("half of a surrogate pair, read as U+FFFD", path, line, count=count)
+        return clean
+    if isinstance(value, list):
+        return [_without_surrogates(item, path, line, report) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_surrogates(item, path, line, report) for key, item in value.items()}
+    return value
+
+
+def _sentences(stream: Iterable[JsonObject], entities: Entities) -> Iterator[Placed]:
+    for item in stream:
+        sentence = item.sentence(entities)
+        if sentence.words:
+            text = item.text() if sentence.offsets else None
+            yield Placed(sentence, item.line, item.identity("doc"), text)
+        else:
+            item.report.note("sentence without words, left out", item.path, item.line)
+
+
+def _members(placed: Iterable[Placed]) -> Iterator[Member]:
+    """Sentences with the text up to their ends: what lies between two of them was white space."""
+    previous: str | None = None
+    end = 0
+    for number, (sentence, _, document, text) in enumerate(placed):
+        starts = number == 0 or document != previous
+        previous = document
+        end = 0 if starts else end
+        if sentence.offsets and text is not None:
+            gap = sentence.offsets[0][0] - end
+            fits = 0 <= gap <= _MAX_GAP and len(text) == sentence.offsets[-1][1] - sentence.offsets[0][0]
+            text = " " * gap + text if fits else None
+            end = sentence.offsets[-1][1]
+        yield Member(sentence, starts, document, text)
+
+
+def write_jsonl(
+    items: Iterable[Document | Sentence],
+    target: Target,
+    unit: Literal["sentences", "documents"] = "sentences",
+) -> None:
+    r"""Write an object a line: a sentence, or (``unit="documents"``) a document with spans in characters.
+
+    >>> import io
+    >>> out = io.StringIO()
+    >>> write_jsonl([Sentence(("Bern",), spans=(Span(0, 1, "LOC", 0.9),))], out)
+    >>> out.getvalue()
+    '{"words":["Bern"],"entities":[{"start":0,"end":1,"label":"LOC","probability":0.9,"text":"Bern"}]}\n'
+    """
+    with open_target(target) as file:
+        objects = _document_objects(items) if unit == "documents" else _sentence_objects(items)
+        for fields in objects:
+            file.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def _sentence_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str, Any]]:
+    for sentence, document, _ in ungroup(items):
+        fields: dict[str, Any] = {}
+        if document is not None and document.id is not None:
+            fields["doc"] = document.id
+        if sentence.id is not None:
+            fields["id"] = sentence.id
+        fields["words"] = sentence.words
+        fields.update(sentence.layers)
+        if sentence.spans or "ner" in sentence.layers:
+            fields["entities"] = [
+                _span_object(
+                    span.start, span.end, span.label, span.probability, _surface(sentence, document, span)
+                )
+                for span in all_spans(sentence)
+            ]
+        if sentence.offsets:
+            fields["offsets"] = sentence.offsets
+            if document is not None and document.text is not None:
+                fields["text"] = document.slice(sentence.offsets[0][0], sentence.offsets[-1][1])
+        fields.update(_comment_fields(sentence, fields))
+        yield fields
+
+
+def _surface(sentence: Sentence, document: Document | None, span: Span) -> str:
+    if sentence.offsets and document is not None and document.text is not None:
+        return document.slice(sentence.offsets[span.start][0], sentence.offsets[span.end - 1][1])
+    return " ".join(sentence.words[span.start : span.end])
+
+
+def _span_object(start: int, end: int, label: str, probability: float | None, text: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {"start": start, "end": end, "label": label}
+    if probability is not None:
+        fields["probability"] = probability
+    return {**fields, "text": text}
+
+
+_COMMENT = re.compile(r"# (\S+) = (.*)")
+
+
+def _comment_fields(sentence: Sentence, taken: dict[str, Any]) -> dict[str, Any]:
+    """Comments ``# key = value`` as fields, others as a list; what a field already says is left out."""
+    fields: dict[str, Any] = {}
+    others = []
+    for comment in sentence.comments:
+        match = _COMMENT.fullmatch(comment)
+        if match is None or match[1] in fields:
+            others.append(comment)
+        elif match[1] not in taken and match[1] != "sent_id":
+            fields[match[1]] = match[2]
+    return {**fields, "comments": others} if others else fields
+
+
+def _document_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str, Any]]:
+    documents = (item if isinstance(item, Document) else Document((item,)) for item in items)
+    for document in map(with_text, join_pieces(documents)):
+        fields: dict[str, Any] = {} if document.id is None else {"id": document.id}
+        fields["text"] = document.text
+        spans = character_spans(document)
+        fields["spans"] = [_span_object(*span, document.slice(span.start, span.end)) for span in spans]
+        yield fields

@@ -1,0 +1,108 @@
+"""Chunk layers of any scheme made IOB2 as they are read, with every illegal sequence counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
+from typing import Literal, NamedTuple
+
+from dovetail.errors import InputError
+from dovetail.text.report import ReadReport
+from dovetail.text.sentence import Sentence
+from dovetail.text.tags import Scheme, is_chunk_layer, may_follow, prefixes, recognise_scheme, to_iob2
+
+EVIDENCE_SENTENCES = 1000
+"""How many sentences are looked at before the first is handed on."""
+
+
+class Placed(NamedTuple):
+    """A sentence and the line where it stands; also its document and text, where its line names them."""
+
+    sentence: Sentence
+    line: int
+    document: str | None = None
+    text: str | None = None
+
+
+def unify_tags(
+    placed: Iterable[Placed],
+    scheme: Scheme | Literal["auto"] | None,
+    path: str,
+    report: ReadReport,
+    *,
+    word_per_line: bool,
+) -> Iterator[Placed]:
+    """Sentences whose chunk layers are IOB2, whatever the scheme of the file.
+
+    The first `EVIDENCE_SENTENCES` tell which layers are of chunks (`tags.is_chunk_layer`), and with ``auto``
+    their schemes. With None nothing is changed. Illegal sequences (I- after O in IOB2, ...) are read as
+    conlleval reads them, and reported.
+    """
+    if scheme is None:
+        yield from placed
+        return
+    stream = iter(placed)
+    evidence = list(islice(stream, EVIDENCE_SENTENCES))
+    layers = _chunk_layers([item.sentence for item in evidence], scheme)
+    for item in chain(evidence, stream):
+        sentence, line = item.sentence, item.line
+        changed = {}
+        for name, layer in layers.items():
+            tags = sentence.layers.get(name)
+            if tags is not None:
+                unified = layer.read(tags, path, line, report, word_per_line)
+                if unified is not tags:
+                    changed[name] = unified
+        if changed:
+            item = item._replace(sentence=replace(sentence, layers={**sentence.layers, **changed}))
+        yield item
+
+
+def _chunk_layers(evidence: list[Sentence], scheme: Scheme | Literal["auto"]) -> dict[str, _ChunkLayer]:
+    layers = {}
+    for name in dict.fromkeys(name for sentence in evidence for name in sentence.layers):
+        sequences = [sentence.layers[name] for sentence in evidence if name in sentence.layers]
+        if is_chunk_layer(name, set(chain.from_iterable(sequences))):
+            found = recognise_scheme(sequences) if scheme == "auto" else scheme
+            layers[name] = _ChunkLayer(name, found or "iob2")
+    return layers
+
+
+class _ChunkLayer:
+    """A layer in its scheme, with the transitions that were already found legal."""
+
+    def __init__(self, name: str, scheme: Scheme) -> None:
+        self.name = name
+        self.scheme = scheme
+        self.legal: set[tuple[str | None, str | None]] = set()
+
+    def read(
+        self, tags: tuple[str, ...], path: str, line: int, report: ReadReport, word_per_line: bool
+    ) -> tuple[str, ...]:
+        if not self.legal.issuperset(zip((None, *tags), (*tags, None), strict=True)):
+            for position, (previous, tag) in enumerate(zip((None, *tags), (*tags, None), strict=True)):
+                if (previous, tag) not in self.legal:
+                    at = line + min(position, len(tags) - 1) if word_per_line else line
+                    self._examine(previous, tag, path, at, report)
+        elif self.scheme == "iob2":
+            return tags
+        return tuple(to_iob2(tags))
+
+    def _examine(
+        self, previous: str | None, tag: str | None, path: str, line: int, report: ReadReport
+    ) -> None:
+        if tag is not None and tag != "O" and tag.partition("-")[0] not in tuple(prefixes(self.scheme)):
+            raise InputError(
+                f"{tag!r} is no tag of the scheme {self.scheme} in which the layer {self.name!r} is read; "
+                "mend the tag, or name the scheme (or None for plain labels)",
+                path,
+                line,
+            )
+        if may_follow(previous, tag, self.scheme):
+            self.legal.add((previous, tag))
+        else:
+            message = (
+                f"illegal {self.scheme} tag sequence in the layer {self.name!r}, read as conlleval reads it"
+            )
+            report.note(message, path, line)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+
+import pytest
+
+from dovetail.errors import DovetailError, InputError
+from dovetail.text import Document, Sentence, Span, read, sentences, write
+from dovetail.text.formats import FORMATS, guess_format
+
+SENTENCE = Sentence(("Ada", "Lovelace", "wrote", "."), {"ner": ("B-PER", "I-PER", "O", "O")})
+
+
+@pytest.mark.parametrize(
+    "name", ["a.conll", "a.tsv", "a.conllu", "a.jsonl", "a.conll.gz", "a.jsonl.gz", "a.conllu.gz"]
+)
+def test_entities_survive_every_format(tmp_path, name):
+    path = tmp_path / name
+    write([Document((SENTENCE,), id="d")], path)
+    assert [s.entities() for s in sentences(path)] == [(Span(0, 2, "PER"),)]
+    assert [s.words for s in sentences(path)] == [SENTENCE.words]
+    with path.open("rb") as file:
+        assert (file.read(2) == b"\x1f\x8b") == name.endswith(".gz")
+
+
+def test_standoff_folder(tmp_path):
+    write([Document((SENTENCE,), id="d")], tmp_path, "brat")
+    assert [s.entities() for s in sentences(tmp_path)] == [(Span(0, 2, "PER"),)]
+
+
+def test_options_reach_the_reader(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("a.b c\nd")
+    assert [s.words for s in sentences(path, lines="sentences", words="spaces")] == [("a.b", "c"), ("d",)]
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("x.CONLL", "conll"),
+        ("x.bio", "conll"),
+        ("x.ann", "brat"),
+        ("x.txt.gz", "text"),
+        ("x.doc", None),
+        ("-", None),
+    ],
+)
+def test_guessing(name, format):
+    assert guess_format(name) == format
+
+
+def test_unknown_formats_list_the_known_ones(tmp_path):
+    with pytest.raises(DovetailError, match=r"a\.doc: the name does not tell the format; name one of: conll"):
+        read(tmp_path / "a.doc")
+    with pytest.raises(DovetailError, match=r"unknown format 'xml'; name one of: conll \(\.conll"):
+        write([], tmp_path / "a", "xml")
+
+
+@pytest.mark.parametrize("format", ["conll", "conllu", "jsonl", "text"])
+def test_bad_files_are_told_by_every_reader(tmp_path, format):
+    whole = gzip.compress(b"".join(os.urandom(20).hex().encode() + b"\n" for _ in range(2000)))
+    (tmp_path / "cut.gz").write_bytes(whole[:-30])
+    (tmp_path / "latin").write_bytes(b"a\xe9\n")
+    for name, message in [
+        ("none", "none: no such file"),
+        ("", "this is a directory"),
+        ("cut.gz", "cut.gz"),
+        ("latin", "latin:1: not valid UTF-8"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            list(read(tmp_path / name, format))
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "brat"])
+def test_failing_writes_leave_nothing(tmp_path, format):
+    def items():
+        yield Sentence(("a",))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(items(), tmp_path / "out", format)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_importing_is_cheap():
+    program = "import sys, dovetail.text; print([m for m in ('numba', 'scipy', 'rich', 'typer') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"

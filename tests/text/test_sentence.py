@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import doctest
+import importlib
+import pickle
+import pkgutil
+import warnings
+
+import pytest
+
+import dovetail.text
+from dovetail.text.documents import MAX_TOKENS, Member, group, join_pieces, ungroup
+from dovetail.text.report import ReadReport, ReadWarning, reporting
+from dovetail.text.sentence import Document, Sentence, Span
+from dovetail.text.spans import character_spans, covered_tokens, outermost, with_text
+
+
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(dovetail.text.__path__)])
+def test_the_examples_in_the_docstrings(name):
+    module = importlib.import_module(f"dovetail.text.{name}")
+    assert doctest.testmod(module).failed == 0
+
+
+def test_layers_and_offsets_must_fit():
+    with pytest.raises(ValueError, match="layer 'pos' has 1 values for 2 words"):
+        Sentence(("a", "b"), {"pos": ("X",)})
+    with pytest.raises(ValueError, match="0 offsets for 1 words"):
+        Sentence(("a",), offsets=())
+
+
+def test_sentences_can_be_sent_to_other_processes():
+    for sentence in (Sentence(("a",)), Sentence(("a",), {"ner": ("O",)}, (Span(0, 1, "X", 0.5),))):
+        assert pickle.loads(pickle.dumps(Document((sentence,)))) == Document((sentence,))
+
+
+def test_a_document_without_text_has_no_slice():
+    with pytest.raises(ValueError, match="no text"):
+        Document(()).slice(0, 1)
+
+
+def test_documents_are_also_cut_by_their_tokens():
+    long = Sentence(("w",) * (MAX_TOKENS // 2 + 1))
+    documents = list(group(Member(long, i == 0, "d", "w") for i in range(5)))
+    assert [len(d) for d in documents] == [2, 2, 1]
+    assert [d.offset for d in documents] == [0, 2, 4]
+    assert [d.id for d in documents] == ["d"] * 3
+    (whole,) = join_pieces(documents)
+    assert (len(whole), whole.text, whole.id) == (5, "wwwww", "d")
+
+
+def test_the_text_is_unknown_if_a_sentence_lacks_it():
+    (document,) = group([Member(Sentence(("a",)), True, None, "a"), Member(Sentence(("b",)))])
+    assert document.text is None
+
+
+def test_ungroup_takes_a_document_for_its_sentences():
+    document = Document((Sentence(("a",)), Sentence(("b",))))
+    assert [s.words for s, _, _ in ungroup(document)] == [("a",), ("b",)]
+
+
+def test_crossing_spans_keep_the_first():
+    spans = [Span(0, 2, "A"), Span(1, 3, "B"), Span(3, 4, "C")]
+    assert outermost(spans) == [spans[0], spans[2]]
+
+
+def test_tokens_under_characters():
+    offsets = [(0, 2), (3, 5), (5, 7)]
+    assert covered_tokens(offsets, 2, 3) == (1, 1)
+    assert covered_tokens(offsets, 0, 7) == (0, 3)
+    assert covered_tokens(offsets, 4, 6) == (1, 3)
+
+
+def test_text_is_made_where_there_is_none():
+    sentences = (
+        Sentence(("Ada", "B"), {"ner": ("O", "B-X")}),
+        Sentence(()),
+        Sentence(("c",), {"ner": ("B-Y",)}),
+    )
+    document = with_text(Document(sentences))
+    assert document.text == "Ada B\n\nc\n"
+    assert [document.slice(s.start, s.end) for s in character_spans(document)] == ["B", "c"]
+    with pytest.raises(ValueError, match="without offsets"):
+        character_spans(Document(sentences))
+
+
+def test_reports_warn_once_a_kind_unless_collected():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with reporting(None) as report:
+            report.note("odd", "f", 3)
+            report.note("odd", "f", 4)
+            report.note("none", "f", count=0)
+    assert [(w.category, str(w.message)) for w in caught] == [(ReadWarning, "2 times: odd (first at f:3)")]
+    own = ReadReport()
+    with reporting(own) as report:
+        report.note("odd", "f")
+    assert own
+    assert str(own) == "1 time: odd (first at f)"
