@@ -35,7 +35,8 @@ def parts(labels, potentials, order):
 def dot(counts, potentials):
     """The sum of potentials over counted parts; what is not counted does not matter, not even minus infinity."""
     return sum(
-        float((count[count > 0] * part[count > 0]).sum()) for count, part in zip(counts, potentials, strict=True)
+        float((count[count > 0] * part[count > 0]).sum())
+        for count, part in zip(counts, potentials, strict=True)
     )
 
 
@@ -62,7 +63,10 @@ class EnumeratedChain:
     def expectation(self, weights):
         """The sum of the counts of all labellings, each with its weight."""
         return ChainPotentials(
-            *(sum(weight * part for weight, part in zip(weights, column, strict=True)) for column in zip(*self.counts, strict=True))
+            *(
+                sum(weight * part for weight, part in zip(weights, column, strict=True))
+                for column in zip(*self.counts, strict=True)
+            )
         )
 
     def marginals(self):

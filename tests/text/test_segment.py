@@ -18,7 +18,7 @@ def cut(text: str, **options) -> list[str]:
     [
         ("One. Two! Three? four", ["One .", "Two !", "Three ?", "four"]),
         ("i like it. it is good", ["i like it .", "it is good"]),
-        ("Mr. Smith met Dr. J. R. Who. He left.", ["Mr. Smith met Dr. J. R. Who .", "He left ."]),
+        ("Mr. Smith met Dr. J. R. Wu. He left.", ["Mr. Smith met Dr. J. R. Wu .", "He left ."]),
         ("It cost $3.50 in the U.S. last year.", ["It cost $ 3.50 in the U.S. last year ."]),
         ("We met at 5 p.m. The end.", ["We met at 5 p.m .", "The end ."]),
         ("Apples, pears, etc.", ["Apples , pears , etc ."]),

@@ -63,7 +63,7 @@ def test_words_that_are_parted_already(text):
         ("See http://a.org/b?c=(1). Or www.x.com, ok", "See http://a.org/b?c=(1 ) . Or www.x.com , ok"),
         (
             "mail joe.x@mail.example.com. file.doc comp.lang.c",
-            "mail joe.x@mail.example.com . file.doc comp . lang.c",
+            "mail joe.x@mail.example.com . file.doc comp.lang.c",
         ),
         ("@you #tag #1 &amp; AT&T R & D", "@you #tag # 1 &amp; AT&T R & D"),
         ("so :) and :-( <3 ;)", "so :) and :-( <3 ;)"),

@@ -34,7 +34,7 @@ class Checkpoint:
         """Write the state, whole or not at all."""
         from safetensors.numpy import save
 
-        arrays = {name: np.ascontiguousarray(value) for name, value in state.items()}
+        arrays = {name: np.asarray(value, order="C") for name, value in state.items()}
         with atomic_writer(self.path, binary=True) as out:
             out.write(save(arrays, metadata={"dovetail-checkpoint": self.task}))
 

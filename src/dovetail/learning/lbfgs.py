@@ -18,7 +18,7 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 
 @dataclass
 class State:
-    """Everything needed to go on: the point, its value and gradient, and the last steps and gradient changes."""
+    """Everything needed to go on: the point, its value and gradient, and the last steps, gradient changes and objectives."""
 
     weight: Floats
     value: float
@@ -26,6 +26,7 @@ class State:
     iteration: int = 0
     steps: list[Floats] = field(default_factory=list)
     changes: list[Floats] = field(default_factory=list)
+    recent: list[float] = field(default_factory=list)
 
     def arrays(self) -> dict[str, Any]:
         """The state as plain arrays, for a checkpoint."""
@@ -37,6 +38,7 @@ class State:
             "iteration": np.array(self.iteration),
             "steps": np.array(self.steps) if self.steps else empty,
             "changes": np.array(self.changes) if self.changes else empty,
+            "recent": np.array(self.recent),
         }
 
     @classmethod
@@ -49,6 +51,7 @@ class State:
             int(arrays["iteration"]),
             [np.array(row) for row in arrays["steps"]],
             [np.array(row) for row in arrays["changes"]],
+            [float(value) for value in arrays["recent"]],
         )
 
 
@@ -90,20 +93,20 @@ class LBFGS:
             return value + prior.l2 * float(weight @ weight), gradient + prior.smooth_gradient(weight)
 
         state = State.from_arrays(resume) if resume else State(start.copy(), *smooth(start))
-        recent: list[float] = []
         with monitor.catching_interrupt():
             while state.iteration < self.limit:
                 if not self._step(smooth, prior, state, curvature):
                     monitor.reason = "converged"
                     break
                 objective = self._full(prior, state.weight, state.value)
-                recent.append(objective)
+                state.recent = [*state.recent, objective][-1 - self.window :]
                 stop = monitor.after_pass(
                     state.iteration, self.limit, objective, lambda: state.weight, state.arrays
                 )
                 if stop:
                     break
-                if len(recent) > self.window and recent[-1 - self.window] - objective < self.tolerance * abs(objective):
+                fallen = state.recent[0] - objective if len(state.recent) > self.window else np.inf
+                if fallen < self.tolerance * abs(objective):
                     monitor.reason = "converged"
                     break
         if monitor.dev_score is not None and monitor.dev_score(state.weight) >= monitor.best_dev:

@@ -73,10 +73,20 @@ class Monitor:
             best = self.best_dev if np.isfinite(self.best_dev) else None
             self.report(Progress(iteration, limit, objective, seconds, dev, best))
         if self.save is not None and (iteration % self.save_every == 0 or stop):
-            self.save(state())
+            self.save(state() | self.arrays())
         if self.interrupted:
             self.reason = "interrupted"
         return stop
+
+    def arrays(self) -> dict[str, Any]:
+        """What must outlast an interruption: the best weights so far."""
+        best = {} if self.best is None else {"monitor.best": self.best}
+        return best | {"monitor.best_dev": np.array(self.best_dev), "monitor.since_best": np.array(self.since_best)}
+
+    def restore(self, arrays: dict[str, Any]) -> None:
+        """Take up a run where a checkpoint left it."""
+        self.best = arrays.get("monitor.best")
+        self.best_dev, self.since_best = float(arrays["monitor.best_dev"]), int(arrays["monitor.since_best"])
 
     def result(self, weights: Floats) -> Floats:
         """The best weights by the dev score, or the last ones."""

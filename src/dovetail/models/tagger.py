@@ -171,6 +171,8 @@ class Tagger:
         if checkpoint is not None:
             saved = Checkpoint.of(checkpoint, self.get_params() | {"threads": 0}, training.objective.gold)
             resume, monitor.save = saved.load(), saved.save
+            if resume is not None:
+                monitor.restore(resume)
         start = training.start(init._model() if init is not None else None)
         hints = {"curvature": training.curvature()} if self.optimiser == "lbfgs" else {}
         weight = optimiser.minimise(training.objective, training.prior, start, monitor, resume, **hints)

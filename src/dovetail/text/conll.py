@@ -7,8 +7,8 @@ if it has no tab in a file of tabs, or another number of columns in a file of sp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from sys import intern
 from typing import Literal, NamedTuple
 
@@ -18,8 +18,8 @@ from dovetail.text.files import Source, Target, TextReader, open_target, open_te
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.sentence import Document, Sentence
 from dovetail.text.spans import flat_tags
-from dovetail.text.tags import CHUNK_LAYERS, Scheme, convert, is_chunk_layer
-from dovetail.text.unify import Placed, unify_tags
+from dovetail.text.tags import CHUNK_LAYERS, Scheme, convert
+from dovetail.text.unify import EVIDENCE_SENTENCES, Placed, chunk_layers, unify_tags
 
 MAX_WORDS = 1_000_000
 """A longer sentence means that the file lacks its blank lines, and would not fit in memory."""
@@ -195,79 +195,76 @@ def write_conll(
     >>> out.getvalue()
     'Ada\tS-PER\nwrote\tO\n\n'
     """
-    names = tuple(columns) if columns is not None else None
+    stream = ungroup(items)
+    # IOB2 is written as it is; another scheme needs to know which layers are of chunks, as in reading.
+    evidence = list(islice(stream, 1 if scheme == "iob2" else EVIDENCE_SENTENCES))
+    known = [_with_tags(sentence) for sentence, _, _ in evidence]
+    names = tuple(columns or ("word", *sorted(known[0].layers if known else (), key="ner".__eq__)))
+    layout = Layout(names, separator)
+    converted = () if scheme == "iob2" else tuple(chunk_layers(known))
     with open_target(target) as file:
-        for number, (sentence, document, is_first) in enumerate(ungroup(items), 1):
-            layers = _layers_to_write(sentence)
-            if names is None:
-                names = ("word", *sorted(layers, key="ner".__eq__))
-            if columns is None and not layers.keys() <= set(names):
-                extra = ", ".join(sorted(layers.keys() - set(names)))
-                raise DovetailError(
-                    f"sentence {number} has layers that the first lacks: {extra}; name the columns"
-                )
-            marks = [comment for comment in sentence.comments if comment.startswith(DOCSTART)]
-            if is_first and not marks and document is not None and document.id is not None:
-                marks = [DOCSTART]
-            for mark in marks:
-                file.write(_mark(mark, names, separator) + "\n\n")
-            if separator == "\t":
-                file.writelines(f"{line}\n" for line in sentence.comments if _is_comment(line))
+        for number, (sentence, document, is_first) in enumerate(chain(evidence, stream), 1):
             if sentence.words:
-                file.write(_lines(sentence, layers, names, scheme, separator, number) + "\n\n")
+                file.writelines(_heading(sentence, document, is_first, layout))
+                whole = _with_tags(sentence)
+                if columns is None and not whole.layers.keys() <= set(names):
+                    extra = ", ".join(sorted(whole.layers.keys() - set(names)))
+                    raise DovetailError(
+                        f"sentence {number} has layers that the first lacks: {extra}; name the columns"
+                    )
+                file.write(_lines(whole, layout, scheme, converted, number) + "\n\n")
 
 
-def _layers_to_write(sentence: Sentence) -> Mapping[str, tuple[str, ...]]:
+def _heading(sentence: Sentence, document: Document | None, is_first: bool, layout: Layout) -> Iterator[str]:
+    """The mark of the document and the comments, where they are to be written."""
+    marks = [comment for comment in sentence.comments if comment.startswith(DOCSTART)]
+    if is_first and not marks and document is not None and document.id is not None:
+        marks = [DOCSTART]
+    for mark in marks:
+        yield _mark(mark, layout) + "\n\n"
+    if layout.separator == "\t":
+        for line in sentence.comments:
+            if _kind_of(line, by_tab=False) == "comment" and "\t" not in line:
+                yield line + "\n"
+
+
+def _with_tags(sentence: Sentence) -> Sentence:
     if sentence.spans and "ner" not in sentence.layers:
-        return {**sentence.layers, "ner": flat_tags(sentence.spans, len(sentence))}
-    return sentence.layers
+        return sentence.with_layer("ner", flat_tags(sentence.spans, len(sentence)))
+    return sentence
 
 
-def _mark(mark: str, names: Sequence[str], separator: str) -> str:
+def _mark(mark: str, layout: Layout) -> str:
     fields = _split_spaces(mark)
-    if len(fields) != len(names):
-        fields = [DOCSTART, *(_filler(name) if name in CHUNK_LAYERS else "-X-" for name in names[1:])]
-    return separator.join(fields)
+    if len(fields) != len(layout.columns):
+        fields = [DOCSTART, *("O" if name in CHUNK_LAYERS else "-X-" for name in layout.columns[1:])]
+    return layout.separator.join(fields)
 
 
-def _is_comment(line: str) -> bool:
-    return _kind_of(line, by_tab=False) == "comment" and "\t" not in line
-
-
-def _filler(name: str) -> str:
-    return "O" if name in CHUNK_LAYERS else "_"
-
-
-def _lines(
-    sentence: Sentence,
-    layers: Mapping[str, tuple[str, ...]],
-    names: Sequence[str],
-    scheme: Scheme,
-    separator: str,
-    number: int,
-) -> str:
-    length = len(sentence)
-    cut = []
-    for name in names:
-        values = sentence.words if name == "word" else layers.get(name, (_filler(name),) * length)
-        if scheme != "iob2" and is_chunk_layer(name, values):
-            values = tuple(convert(values, "iob2", scheme))
-        cut.append(values)
-    if not all(chain.from_iterable(cut)):
+def _lines(sentence: Sentence, layout: Layout, scheme: Scheme, converted: Sequence[str], number: int) -> str:
+    length, width = len(sentence), len(layout.columns)
+    cells = []
+    for name in layout.columns:
+        filler = "O" if name in CHUNK_LAYERS else "_"
+        values = sentence.words if name == "word" else sentence.layers.get(name, (filler,) * length)
+        if name in converted:
+            try:
+                values = tuple(convert(values, "iob2", scheme))
+            except ValueError as error:
+                raise DovetailError(f"sentence {number}, layer {name!r}: {error}") from None
+        cells.append(values)
+    if not all(chain.from_iterable(cells)):
         raise DovetailError(f"sentence {number} has an empty word or value, which CoNLL columns cannot hold")
-    text = "\n".join(map(separator.join, zip(*cut, strict=True)))
-    # Read back, the text must fall into the same cells.
-    width = len(names)
-    parted = separator if width > 1 else " "
+    text = "\n".join(map(layout.separator.join, zip(*cells, strict=True)))
+    # Read again, the text must fall into the same cells.
+    separator = layout.separator if width > 1 else " "
     if (
         text.count("\n") != length - 1
-        or text.count(parted) != length * (width - 1)
-        or (parted == " " and "\t" in text)
+        or text.count(separator) != length * (width - 1)
+        or (separator == " " and "\t" in text)
         or "\r\n" in text + "\n"
-        or DOCSTART in cut[0]
+        or DOCSTART in cells[0]
     ):
-        raise DovetailError(
-            f"sentence {number} has a word or value that CoNLL columns cannot hold (a line end, "
-            f"a {'tab' if parted == chr(9) else 'space'}, or {DOCSTART})"
-        )
+        what = "tab" if separator == "\t" else "space"
+        raise DovetailError(f"sentence {number} has a line end, a {what} or {DOCSTART} in a word or value")
     return text

@@ -237,7 +237,8 @@ def _comments(sentence: Sentence, document: Document | None, is_first: bool) -> 
     if sentence.id is not None and _first_value(given, "sent_id") is None:
         yield f"# sent_id = {sentence.id}"
     yield from given
-    if _first_value(given, "text") is None and document and document.text is not None and sentence.offsets:
+    is_native = "misc" in sentence.layers  # and says itself how its words are spaced
+    if not is_native and document and document.text is not None and sentence.offsets:
         text = document.slice(sentence.offsets[0][0], sentence.offsets[-1][1])
         yield "# text = " + " ".join(text.split())
 
@@ -261,12 +262,15 @@ def _columns(sentence: Sentence, number: int) -> list[tuple[str, ...]]:
     if "ner" not in layers and sentence.spans:
         layers["ner"] = flat_tags(sentence.spans, len(sentence))
     nothing = ("_",) * len(sentence)
-    extra = {
-        "NER" if name == "ner" else name: values for name, values in layers.items() if name not in LAYERS
-    }
+    given = _given_misc(sentence)
+    extra = {"NER" if name == "ner" else name: layers[name] for name in layers if name not in LAYERS}
+    spells_outside = not any(map(_NER.search, given))  # a file that leaves NER=O out shall stay as it is
     misc = []
-    for position, given in enumerate(_given_misc(sentence)):
-        misc.append(_misc(given, {name: values[position] for name, values in extra.items()}, number))
+    for position, old in enumerate(given):
+        new = {name: values[position] for name, values in extra.items()}
+        if new.get("NER") == "O" and not spells_outside and not _NER.search(old):
+            del new["NER"]
+        misc.append(_misc(old, new, number))
     return [sentence.words, *(layers.get(name, nothing) for name in LAYERS[:-1]), tuple(misc)]
 
 

@@ -12,7 +12,7 @@ from dovetail.text.sentence import Document, Sentence
 from dovetail.text.tokenise import Unspaced
 
 PIECE_CHARACTERS = 1 << 16
-MAX_CHARACTERS = 1 << 20
+MAX_CHARACTERS = 1 << 18
 """A piece is handed on at about the first size; one sentence without an end is cut at the second."""
 
 

@@ -239,7 +239,7 @@ def _pattern(unspaced: Unspaced) -> re.Pattern[str]:
         r"(?i:(?:https?|ftp|file)://|www\d?\.)[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
         rf"(?:mailto:)?[\w.+%-]{{1,64}}@{host}(?:\.{host}){{0,9}}",
         rf"[{word}#-]{{1,63}}(?:\.[{word}-]{{1,63}}){{0,5}}\.(?i:{_ENDINGS})(?!\.?[{word}])",
-        rf"[a-z]{{2,30}}(?:\.[a-z-]{{2,30}}){{2,6}}{end}",  # newsgroups, packages
+        rf"[a-z]{{2,30}}(?:\.[a-z-]{{1,30}}){{2,6}}{end}",  # newsgroups, packages
         rf"(?:[^\W\d_]\.){{2,}}(?:[^\W\d_]{end})?|Ph\.D\.?|[BM]\.Sc\.?",
         # Numbers: telephone; date; time, day and month; all others, with their ending or before their unit.
         rf"(?:\d{{1,4}}[-.])?\d{{3}}[-.]\d{{3}}[-.]\d{{4}}{end}|\d{{3}}-\d{{4}}(?![{word}-])",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Literal, NamedTuple
@@ -44,7 +44,10 @@ def unify_tags(
         return
     stream = iter(placed)
     evidence = list(islice(stream, EVIDENCE_SENTENCES))
-    layers = _chunk_layers([item.sentence for item in evidence], scheme)
+    layers = {
+        name: _ChunkLayer(name, (recognise_scheme(tags) if scheme == "auto" else scheme) or "iob2")
+        for name, tags in chunk_layers([item.sentence for item in evidence]).items()
+    }
     for item in chain(evidence, stream):
         sentence, line = item.sentence, item.line
         changed = {}
@@ -59,13 +62,17 @@ def unify_tags(
         yield item
 
 
-def _chunk_layers(evidence: list[Sentence], scheme: Scheme | Literal["auto"]) -> dict[str, _ChunkLayer]:
+def chunk_layers(evidence: Sequence[Sentence]) -> dict[str, list[tuple[str, ...]]]:
+    """The layers that spell chunks in these sentences (`tags.is_chunk_layer`), with their tags.
+
+    >>> list(chunk_layers([Sentence(("I",), {"lemma": ("I",), "ner": ("O",)})]))
+    ['ner']
+    """
     layers = {}
     for name in dict.fromkeys(name for sentence in evidence for name in sentence.layers):
         sequences = [sentence.layers[name] for sentence in evidence if name in sentence.layers]
         if is_chunk_layer(name, set(chain.from_iterable(sequences))):
-            found = recognise_scheme(sequences) if scheme == "auto" else scheme
-            layers[name] = _ChunkLayer(name, found or "iob2")
+            layers[name] = sequences
     return layers
 
 

@@ -250,10 +250,11 @@ def summary(model: Tagger, dev: Sequence[Sentence] | None, output: Path, seconds
         lines += [scores_table(score(dev, list(model.annotate(dev, probabilities=False)), model.target)), ""]
     card = model.card_
     weights = len(trained.node.weight) + (len(trained.edge.weight) if trained.edge is not None else 0)
-    size = f"{output.stat().st_size / 1e6:.1f} MB, {len(trained.labels.names)} labels, {weights:,} weights"
+    stored = output.stat().st_size
+    size = f"{stored / 1e6:.1f} MB" if stored >= 1e5 else f"{stored / 1e3:.0f} kB"
     lines += [
         f"trained on {card['sentences']:,} sentences, {card['tokens']:,} tokens in {seconds:.1f} s",
         f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}",
-        f"model: {output} ({size})",
+        f"model: {output} ({size}, {len(trained.labels.names)} labels, {weights:,} weights)",
     ]
     return "\n".join(lines)

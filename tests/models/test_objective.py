@@ -1,0 +1,147 @@
+"""The gradient of every training objective equals finite differences; batch, online and threads agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dovetail.features.sets import FeatureSet
+from dovetail.learning.lbfgs import LBFGS
+from dovetail.models.chain_training import Training
+from dovetail.models.labels import Labels
+from dovetail.scorers.sparse import SparseGradient
+from dovetail.text.sentence import Sentence
+from tests.models.corpus import made
+
+FEATURES = FeatureSet.of(
+    ["bias", "word[-1:2]", "ngrams(2, 3)[0]", "bag(word, 2)", "word[-1] & pos[0]", "number(n)[0]", "edge(bias)", "edge(pos[0])", "edge(word[-1] & word[0])"]
+)
+
+
+def numbered(sentences: list[Sentence]) -> list[Sentence]:
+    return [s.with_layer("n", tuple(str(len(w) / 5) for w in s.words)) for s in sentences]
+
+
+def prepared(sentences: list[Sentence], tags: list[Any] | None = None, **settings: Any) -> Training:
+    tags = [s.layers["ner"] for s in sentences] if tags is None else tags
+    chosen: dict[str, Any] = {
+        "order": 1, "constrain": True, "loss": "likelihood", "l2": 0.1, "l1": 0.0, "min_count": 1, "hash_bits": None,
+        "observed_only": True, "merge_twins": True, "threads": 1,
+    }  # fmt: skip
+    scheme = settings.pop("scheme", "iob2")
+    return Training.prepare(sentences, tags, FEATURES, Labels.learn(tags, scheme), **(chosen | settings))
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("loss", ["likelihood", "softmax-margin"])
+@pytest.mark.parametrize("scheme", ["iob2", "iobes"])
+def test_gradient_equals_finite_differences(order: int, loss: str, scheme: str) -> None:
+    training = prepared(numbered(made(6)), order=order, loss=loss, scheme=scheme, constrain=scheme == "iob2")
+    check_gradient(training)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_gradient_with_partly_known_labels(order: int) -> None:
+    sentences = numbered(made(6))
+    rng = np.random.default_rng(2)
+    tags = [[t if rng.random() < 0.6 else "?" for t in s.layers["ner"]] for s in sentences]
+    training = prepared(sentences, tags, order=order)
+    assert training.objective.allowed is not None
+    check_gradient(training)
+
+
+def check_gradient(training: Training) -> None:
+    objective = training.objective
+    rng = np.random.default_rng(1)
+    weight = rng.normal(size=objective.parameters) * 0.3
+    value, gradient = objective(weight)
+    assert value > 0
+    step = 1e-5
+    for p in np.unique(np.concatenate([rng.choice(objective.parameters, 60), np.arange(objective.after_edge, objective.parameters)])):
+        up, down = weight.copy(), weight.copy()
+        up[p] += step
+        down[p] -= step
+        assert gradient[p] == pytest.approx((objective(up)[0] - objective(down)[0]) / (2 * step), abs=1e-4)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("loss", ["likelihood", "perceptron", "softmax-margin"])
+def test_a_pass_in_batches_adds_up_to_the_whole(order: int, loss: str) -> None:
+    objective = prepared(numbered(made(9)), order=order, loss=loss).objective
+    weight = np.random.default_rng(1).normal(size=objective.parameters)
+    value, gradient = objective(weight)
+    total, total_gradient = 0.0, np.zeros(objective.parameters)
+    sink = SparseGradient.of_size(objective.parameters)
+    for which in np.split(np.random.default_rng(4).permutation(9), 3):
+        sink.clear()
+        objective.touch(which, sink)
+        assert len(set(sink.listed)) == len(sink.listed)
+        sink.value[sink.listed] = 0.0
+        total += objective.accumulate(weight, which, sink)
+        total_gradient[sink.listed] += sink.value[sink.listed]
+    assert total == pytest.approx(value)
+    assert np.allclose(total_gradient, gradient)
+
+
+def test_merging_twins_does_not_change_the_optimum() -> None:
+    sentences = numbered(made(12))
+    values = []
+    exported = []
+    for twins in (False, True):
+        training = prepared(sentences, merge_twins=twins)
+        start = np.zeros(training.objective.parameters)
+        weight = LBFGS(limit=400, tolerance=1e-13).minimise(training.objective, training.prior, start)
+        values.append(training.objective(weight)[0] + training.prior.value(weight))
+        exported.append(training.export(weight).node)
+        assert twins == (training.objective.parameters < 0.8 * parameters) if twins else True
+        parameters = training.objective.parameters
+    assert values[0] == pytest.approx(values[1], rel=1e-7)
+    assert len(exported[0].weight) == pytest.approx(len(exported[1].weight), abs=20)
+
+
+def test_same_bits_for_any_number_of_threads() -> None:
+    sentences = numbered(made(400))
+    weight = None
+    results = []
+    for threads in (1, 2, 3):
+        objective = prepared(sentences, threads=threads).objective
+        weight = np.random.default_rng(0).normal(size=objective.parameters)
+        value, gradient = objective(weight)
+        results.append((value, gradient.tobytes()))
+    assert results[0] == results[1] == results[2]
+
+
+def test_all_parameters_on_request() -> None:
+    sentences = numbered(made(6))
+    labels = 5
+    few, all_of_them = prepared(sentences).objective, prepared(sentences, observed_only=False).objective
+    assert all_of_them.node.layout.parameters == all_of_them.node.layout.size * labels
+    assert few.parameters < all_of_them.parameters
+    assert all_of_them.transitions.size == labels**2
+
+
+def test_rare_features_are_pruned() -> None:
+    sentences = numbered(made(20))
+    assert prepared(sentences, min_count=3).objective.parameters < prepared(sentences).objective.parameters
+
+
+def test_dev_potentials_are_those_of_the_exported_model() -> None:
+    train, dev = numbered(made(12)), numbered(made(5, seed=9))
+    training = prepared(train)
+    weight = np.random.default_rng(1).normal(size=training.objective.parameters)
+    during = training.dev_potentials(dev)(weight).potentials
+    after = training.export(weight).chains(dev, threads=1).potentials
+    assert np.allclose(during.unary, after.unary, atol=1e-3)
+    assert np.allclose(during.edge, after.edge, atol=1e-3)
+    assert np.allclose(during.transition, after.transition, atol=1e-3)
+
+
+def test_starting_from_a_model_gives_back_its_objective() -> None:
+    sentences = numbered(made(12))
+    training = prepared(sentences)
+    start = np.zeros(training.objective.parameters)
+    weight = LBFGS(limit=50).minimise(training.objective, training.prior, start)
+    again = prepared(sentences).start(training.export(weight))
+    assert training.objective(again)[0] == pytest.approx(training.objective(weight)[0], rel=1e-3)

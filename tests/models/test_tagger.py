@@ -1,0 +1,317 @@
+"""The Tagger keeps its promises: answers with exact probabilities, files, manners, and clear errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dovetail.errors import DovetailError
+from dovetail.models.tagger import Tagger, Tagging
+from dovetail.text.sentence import Sentence, Span
+from dovetail.text.tags import tags_to_spans
+from tests.models.corpus import made
+
+FEATURES = ["bias", "word[-1:2]", "shape[0]", "suffix(1, 3)[0]"]
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Tagger:
+    return Tagger(features=FEATURES, l2=0.5, iterations=30).fit(made(30))
+
+
+def quick(**settings: Any) -> Tagger:
+    return Tagger(**({"features": FEATURES, "l2": 0.1, "iterations": 20} | settings))
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("scheme", ["iob2", "iobes"])
+def test_learns_the_made_up_language(order: int, scheme: str) -> None:
+    model = quick(order=order, scheme=scheme).fit(made(60))
+    assert model.score(made(30, seed=5)) > 95
+
+
+@pytest.mark.parametrize("optimiser", ["lbfgs", "sgd", "adagrad", "perceptron"])
+def test_every_optimiser_learns_it(optimiser: str) -> None:
+    assert quick(optimiser=optimiser).fit(made(60)).score(made(30, seed=5)) > 95
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("scheme", ["iob2", "iobes"])
+def test_entity_probabilities_are_sums_over_all_taggings(order: int, scheme: str) -> None:
+    model = Tagger(features=["bias", "word[0]"], order=order, scheme=scheme, l2=2.0, iterations=10).fit(made(8))
+    sentence = Sentence(("Ada", "Lovelace", "left", "New"))
+    everything: list[Tagging] = model.kbest([sentence], k=20_000)[0]
+    assert sum(t.probability for t in everything) == pytest.approx(1.0)
+    expected: dict[tuple[int, int, str], float] = {}
+    for tagging in everything:
+        for span in tags_to_spans(tagging.tags):
+            expected[span] = expected.get(span, 0.0) + tagging.probability
+    assert len(expected) > 10
+    for (start, end, label), probability in expected.items():
+        found = model.span_probability(sentence, Span(start, end, label))
+        assert found == pytest.approx(probability, abs=1e-9)
+
+
+def test_entities_of_the_best_tagging_carry_probabilities(tagger: Tagger) -> None:
+    sentences = made(5, seed=3)
+    for sentence, spans in zip(sentences, tagger.predict_entities(sentences), strict=True):
+        [tags] = tagger.predict([sentence])
+        assert [(s.start, s.end, s.label) for s in spans] == tags_to_spans(tags)
+        assert all(s.probability is not None and 0 < s.probability <= 1 for s in spans)
+    confident = tagger.predict_entities(sentences, threshold=0.9)
+    assert all((s.probability or 0) >= 0.9 for each in confident for s in each)
+
+
+def test_a_type_the_model_does_not_know_has_probability_zero(tagger: Tagger) -> None:
+    assert tagger.span_probability(["Ada", "left"], Span(0, 1, "ROBOT")) == 0.0
+
+
+def test_marginals_are_probabilities(tagger: Tagger) -> None:
+    sentences = [*made(3, seed=2), Sentence(())]
+    marginals = tagger.predict_marginals(sentences)
+    assert [m.shape for m in marginals] == [(len(s), len(tagger.classes_)) for s in sentences]
+    assert np.allclose(np.concatenate(marginals).sum(axis=1), 1)
+
+
+def test_k_best_is_ranked_and_begins_with_the_best(tagger: Tagger) -> None:
+    [sentence] = made(1, seed=8)
+    ranked = tagger.kbest([sentence], k=5)[0]
+    assert list(ranked[0].tags) == tagger.predict([sentence])[0]
+    probabilities = [t.probability for t in ranked]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert len({t.tags for t in ranked}) == 5
+
+
+def test_samples_follow_the_marginals(tagger: Tagger) -> None:
+    sentence = ["Ada", "left", "Noether"]
+    drawn = tagger.sample([sentence], n=4000, seed=1)[0]
+    marginals = tagger.predict_marginals([sentence])[0]
+    for position in range(3):
+        for label, name in enumerate(tagger.classes_):
+            share = np.mean([tags[position] == name for tags in drawn])
+            assert share == pytest.approx(marginals[position, label], abs=0.03)
+
+
+def test_plain_labels_are_scored_by_token() -> None:
+    model = quick(target="pos").fit(made(40))
+    assert model.classes_ == (".", "NNP", "VBD")
+    assert model.score(made(10, seed=4)) == pytest.approx(100.0)
+
+
+def test_any_scheme_is_understood() -> None:
+    iob2 = made(30)
+    from dovetail.text.tags import convert
+
+    for scheme in ("iob1", "iobes", "bilou"):
+        tags = [convert(s.layers["ner"], "iob2", scheme) for s in iob2]
+        assert quick().fit(iob2, tags).predict(iob2[:5]) == quick().fit(iob2).predict(iob2[:5])
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("name", ["model.dovetail", "model.dovetail.gz"])
+def test_files_keep_the_model(tmp_path: Path, half: bool, name: str) -> None:
+    model = quick(features=[*FEATURES, "edge(pos[0])"], order=2).fit(made(30))
+    model.save(tmp_path / name, half=half, card={"licence": "none"})
+    loaded = Tagger.load(tmp_path / name)
+    sentences = made(20, seed=6)
+    assert loaded.predict(sentences) == model.predict(sentences)
+    assert loaded.card_["licence"] == "none"
+    assert loaded.classes_ == model.classes_
+    if not half:
+        before, after = model.predict_marginals(sentences), loaded.predict_marginals(sentences)
+        assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+def test_half_precision_is_smaller(tmp_path: Path, tagger: Tagger) -> None:
+    tagger.save(tmp_path / "whole")
+    tagger.save(tmp_path / "half", half=True)
+    assert (tmp_path / "half").stat().st_size < (tmp_path / "whole").stat().st_size
+
+
+def test_tiny_weights_are_not_kept() -> None:
+    model = quick(l1=0.5, l2=0.0).fit(made(30))
+    assert model.model_ is not None
+    assert np.all(model.model_.node.weight != 0)
+    assert len(model.model_.node.weight) < len(quick().fit(made(30)).model_.node.weight)  # type: ignore[union-attr]
+
+
+def length_of(sentence: Sentence) -> list[dict[str, float]]:
+    return [{"length": float(len(w))} for w in sentence.words]
+
+
+def test_a_model_with_a_function_is_loaded_with_it(tmp_path: Path) -> None:
+    from dovetail.features.templates import call, word
+
+    model = quick(features=[word[0], call(length_of)]).fit(made(20))
+    model.save(tmp_path / "m")
+    with pytest.raises(DovetailError, match=r"Python function 'length_of'"):
+        Tagger.load(tmp_path / "m")
+    loaded = Tagger.load(tmp_path / "m", functions=[length_of])
+    assert loaded.predict(made(5, seed=1)) == model.predict(made(5, seed=1))
+
+
+def test_hashing_bounds_the_model() -> None:
+    model = quick(hash_bits=8).fit(made(60))
+    assert model.model_ is not None
+    assert len(model.model_.node.index.keys) <= 256
+    assert model.score(made(20, seed=2)) > 80
+
+
+def test_partly_known_tags_teach() -> None:
+    rng = np.random.default_rng(0)
+    sentences = made(80)
+    tags = [[t if rng.random() < 0.5 else "?" for t in s.layers["ner"]] for s in sentences]
+    assert quick().fit(sentences, tags).score(made(20, seed=2)) > 90
+
+
+def test_training_goes_on_from_a_model(tagger: Tagger) -> None:
+    objectives: list[float] = []
+    settings: dict[str, Any] = {"features": FEATURES, "l2": 0.5, "iterations": 3}
+    Tagger(**settings).fit(made(30), init=tagger, progress=lambda p: objectives.append(p.objective))
+    from_start: list[float] = []
+    Tagger(**settings).fit(made(30), progress=lambda p: from_start.append(p.objective))
+    assert objectives[0] < 0.5 * from_start[0]
+
+
+def test_training_resumes_from_a_checkpoint(tmp_path: Path) -> None:
+    class PowerCut(Exception):
+        pass
+
+    def cut(progress: Any) -> None:
+        if progress.iteration == 30:
+            raise PowerCut
+
+    whole = quick(iterations=40).fit(made(60))
+    with pytest.raises(PowerCut):
+        quick(iterations=40).fit(made(60), checkpoint=tmp_path / "c", progress=cut)
+    assert (tmp_path / "c").exists()
+    seen: list[int] = []
+    resumed = quick(iterations=40).fit(made(60), checkpoint=tmp_path / "c", progress=lambda p: seen.append(p.iteration))
+    assert seen[0] == 26
+    assert not (tmp_path / "c").exists()
+    assert np.array_equal(resumed.model_.node.weight, whole.model_.node.weight)  # type: ignore[union-attr]
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    from dovetail.learning.checkpoint import Checkpoint
+
+    Checkpoint.of(tmp_path / "c", {"other": 1}).save({"weight": np.zeros(3)})
+    with pytest.raises(DovetailError, match="other data or settings"):
+        quick().fit(made(5), checkpoint=tmp_path / "c")
+    (tmp_path / "c").write_bytes(b"rubbish")
+    with pytest.raises(DovetailError, match="not a usable checkpoint"):
+        quick().fit(made(5), checkpoint=tmp_path / "c")
+
+
+def test_dev_data_chooses_the_weights() -> None:
+    scores: list[float] = []
+    model = quick(iterations=60, patience=1).fit(
+        made(20), dev=made(20, seed=3), progress=lambda p: scores.append(p.dev) if p.dev is not None else None
+    )
+    assert model.score(made(20, seed=3)) == pytest.approx(max(scores))
+
+
+def test_explanations_add_up(tagger: Tagger) -> None:
+    sentence = Sentence(("Ada", "left", "Vienna"))
+    for position in range(3):
+        explanation = tagger.explain(sentence, position)
+        assert explanation.tag == tagger.predict([sentence])[0][position]
+        assert sum(p for _, p in explanation.alternatives) == pytest.approx(1.0)
+        chains = tagger.model_.chains([sentence], 1)  # type: ignore[union-attr]
+        row = chains.potentials.unary[position]
+        names = tagger.classes_
+        score = sum(e.weight for e in explanation.evidence if not e.feature.startswith("after "))
+        assert score == pytest.approx(row[names.index(explanation.tag)], abs=1e-4)
+    with pytest.raises(DovetailError, match="tokens 0 to 2"):
+        tagger.explain(sentence, 3)
+
+
+def test_scikit_learn_manners() -> None:
+    model = Tagger(order=2, l2=0.3)
+    assert model.get_params()["order"] == 2
+    assert model.set_params(order=1).order == 1
+    assert Tagger(**model.get_params()).get_params() == model.get_params()
+    with pytest.raises(ValueError, match="no setting 'ordre'"):
+        model.set_params(ordre=1)
+    with pytest.raises(DovetailError, match="not trained"):
+        model.predict([["a"]])
+
+
+# Bad input: each gives a clear message or a documented result.
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"order": 3}, "order=3: choose one of 0, 1, 2"),
+        ({"scheme": "iob7"}, "choose one of iob2, iobes"),
+        ({"loss": "hinge"}, "choose one of likelihood"),
+        ({"optimiser": "adam"}, "choose one of lbfgs"),
+        ({"loss": "perceptron"}, "not smooth"),
+        ({"hash_bits": 40}, "choose 8 to 31"),
+        ({"features": "nerr"}, "no feature set"),
+        ({"features": ["nosuchlayer[0]"]}, "layer 'nosuchlayer'"),
+        ({"target": "nosuchlayer"}, "no layer 'nosuchlayer' to learn from"),
+    ],
+)
+def test_bad_settings_say_what_to_choose(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(DovetailError, match=message):
+        quick(**settings).fit(made(3))
+
+
+def test_empty_training_data() -> None:
+    for nothing in ([], [Sentence((), {"ner": ()})]):
+        with pytest.raises(DovetailError, match="no tokens"):
+            quick().fit(nothing)
+
+
+def test_wrong_shapes() -> None:
+    with pytest.raises(DovetailError, match="1 training sentences but 2 tag sequences"):
+        quick().fit([["a"]], [["O"], ["O"]])
+    with pytest.raises(DovetailError, match="sentence 1 has 1 words but 2 tags"):
+        quick().fit([["a"]], [["O", "O"]])
+    with pytest.raises(DovetailError, match="looks like a single one"):
+        quick().fit(["a", "b"], [["O"]])  # type: ignore[arg-type]
+
+
+def test_one_label_only() -> None:
+    model = quick().fit([["a", "b"], ["c"]], [["O", "O"], ["O"]])
+    assert model.predict([["a", "z"], []]) == [["O", "O"], []]
+
+
+def test_odd_sentences(tagger: Tagger) -> None:
+    odd = [[], [""], ["x" * 10_000], ["\x00", "\x1b[31m", "\u2028", "\ud800"], ["Ada"] * 20_000]
+    tags = tagger.predict(odd)
+    assert [len(t) for t in tags] == [len(s) for s in odd]
+    assert all(np.isfinite(m).all() for m in tagger.predict_marginals(odd))
+    assert quick(iterations=3).fit(odd, tags).predict(odd[:3])
+
+
+def test_unknown_tags_when_scoring(tagger: Tagger) -> None:
+    score = tagger.score([["Ada", "left"]], [["B-ROBOT", "O"]])
+    assert score == 0.0
+
+
+def test_labels_seen_only_in_dev() -> None:
+    dev = [Sentence(("Robbie", "left"), {"ner": ("B-ROBOT", "O")}), *made(5, seed=2)]
+    assert quick().fit(made(20), dev=dev).score(dev) > 0
+
+
+def test_a_layer_that_the_input_lacks() -> None:
+    model = quick(features=["word[0]", "pos[0]"]).fit(made(10))
+    with pytest.raises(DovetailError, match="layer 'pos', which sentence 1 lacks"):
+        model.predict([["Ada", "left"]])
+    assert quick(features=["word[0]", "pos[0]"], ignore=["pos"]).fit(made(10)).predict([["Ada"]])
+
+
+def test_a_named_set_does_without_layers_that_are_not_there() -> None:
+    bare = [Sentence(s.words, {"ner": s.layers["ner"]}) for s in made(20)]
+    assert quick(features="plain").fit(bare).predict(bare[:1])
+
+
+def test_contradictory_partial_tags() -> None:
+    with pytest.raises(DovetailError, match="no tagging that the scheme allows"):
+        quick().fit([["a", "b", "c"], ["d"]], [["O", "I-X", "?"], ["B-X"]])
