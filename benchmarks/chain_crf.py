@@ -171,8 +171,6 @@ def run_crfsuite(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-
-
 def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
     """Train until the objective is that of CRFsuite; the parts are those that ``Tagger.fit`` uses."""
     train, dev = corpus(args.data, "train"), corpus(args.data, "dev")
@@ -230,8 +228,8 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
 
 def prepare(train: list[Sentence], tags: list[tuple[str, ...]], args: argparse.Namespace) -> Training:
     return Training.prepare(
-        train, tags, SETS[args.set], Labels.learn(tags, "iob2"), order=1, constrain=False, loss="likelihood", l2=args.l2,
-        l1=0.0, min_count=1, hash_bits=None, observed_only=True, merge_twins=True, threads=args.threads,
+        train, tags, SETS[args.set], Labels.learn(tags, "iob2"), order=1, constrain=False, loss="likelihood",
+        l2=args.l2, l1=0.0, min_count=1, hash_bits=None, observed_only=True, merge_twins=True, threads=args.threads,
     )  # fmt: skip
 
 
@@ -289,7 +287,8 @@ def compare(name: str, args: argparse.Namespace) -> dict[str, Any]:
         "ratios": {
             "train_1_thread": theirs["train_s"] / runs["1"]["train_s"],
             "train_2_threads": theirs["train_s"] / two["train_s"],
-            "train_with_features_2_threads": (theirs["train_s"] + theirs["features_s"]) / (two["train_s"] + two["features_s"]),
+            "train_with_features_2_threads": (theirs["train_s"] + theirs["features_s"])
+            / (two["train_s"] + two["features_s"]),
             "memory": two["memory_mb"] / theirs["memory_mb"],
             "tagging_1_thread": runs["1"]["tokens_per_s"] / theirs["tokens_per_s"],
             "tagging_2_threads": two["tokens_per_s"] / theirs["tokens_per_s"],
@@ -301,10 +300,14 @@ def show(name: str, result: dict[str, Any]) -> None:
     print(f"\n{name}")
     header = ("", "features s", "train s", "objective", "passes", "memory MB", "tokens/s", "dev F1")
     rows = [header]
-    for label, run in (("python-crfsuite", result["crfsuite"]), *((f"dovetail, {k} thread(s)", v) for k, v in result["dovetail"].items())):
+    for label, run in (
+        ("python-crfsuite", result["crfsuite"]),
+        *((f"dovetail, {k} thread(s)", v) for k, v in result["dovetail"].items()),
+    ):
         rows.append((
             label, f"{run['features_s']:.2f}", f"{run['train_s']:.2f}", f"{run['objective']:.1f}",
-            str(run.get("passes", run["iterations"])), f"{run['memory_mb']:.0f}", f"{run['tokens_per_s']:,.0f}", f"{run['f1']:.2f}",
+            str(run.get("passes", run["iterations"])), f"{run['memory_mb']:.0f}", f"{run['tokens_per_s']:,.0f}",
+            f"{run['f1']:.2f}",
         ))  # fmt: skip
     widths = [max(len(r[i]) for r in rows) for i in range(len(header))]
     for row in rows:
@@ -316,7 +319,12 @@ def show(name: str, result: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = os.environ.get("DOVETAIL_DATA")
-    parser.add_argument("--data", type=Path, default=Path(default) / "conll2003-en" if default else None, help="folder with train.conll.gz and dev.conll.gz")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(default) / "conll2003-en" if default else None,
+        help="folder with train.conll.gz and dev.conll.gz",
+    )
     parser.add_argument("--sets", nargs="+", default=["plain", "rich"], choices=list(SETS))
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--l2", type=float, default=1.0, help="CRFsuite's c2")
@@ -341,7 +349,10 @@ def main() -> None:
     for name in args.sets:
         show(name, results[name])
     for name, sizes in results.get("growth", {}).items():
-        print(f"\n{name}, one pass, two threads: " + "; ".join(f"{v['tokens']:,} tokens {v['pass_s'] * 1000:.1f} ms" for v in sizes.values()))
+        print(
+            f"\n{name}, one pass, two threads: "
+            + "; ".join(f"{v['tokens']:,} tokens {v['pass_s'] * 1000:.1f} ms" for v in sizes.values())
+        )
 
 
 if __name__ == "__main__":

@@ -38,7 +38,10 @@ def show(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]], note:
     if as_json:
         print(json.dumps({"title": title, "rows": [dict(zip(header, row, strict=True)) for row in rows], "note": note}))
         return
-    cells = [list(header), *[[f"{c:.2f}" if isinstance(c, float) else "" if c is None else str(c) for c in row] for row in rows]]
+    cells = [
+        list(header),
+        *[[f"{c:.2f}" if isinstance(c, float) else "" if c is None else str(c) for c in row] for row in rows],
+    ]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     print(title)
     for row in cells:

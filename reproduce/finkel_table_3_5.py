@@ -18,7 +18,10 @@ if __name__ == "__main__":
     show(
         "Local CRF + Viterbi, F1",
         ["", *PUBLISHED],
-        [["published (test)", *PUBLISHED.values()], [f"dovetail ({args.split})", *(ours[label] for label in PUBLISHED)]],
+        [
+            ["published (test)", *PUBLISHED.values()],
+            [f"dovetail ({args.split})", *(ours[label] for label in PUBLISHED)],
+        ],
         "Published on the test part, which is two to five points harder than dev for every model.",
         args.json,
     )

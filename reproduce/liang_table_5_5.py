@@ -1,4 +1,4 @@
-"""Seed 001, table 5.5, rows M: a second-order Markov model by averaged perceptron, 20 passes, 10 % and 100 % of the data."""
+"""Seed 001, table 5.5, rows M: a second-order Markov model, averaged perceptron, 20 passes, 10 % and 100 %."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ if __name__ == "__main__":
         for trial in range(5 if "10 %" in name and "100" not in name else 1):
             order = np.random.default_rng(trial).permutation(len(train))
             part = [train[i] for i in order[: len(train) // 10]] if "100" not in name else train
-            tagger = Tagger(features="liang-ner", order=2, optimiser="perceptron", iterations=20, seed=trial, threads=args.threads)
+            tagger = Tagger(
+                features="liang-ner",
+                order=2,
+                optimiser="perceptron",
+                iterations=20,
+                seed=trial,
+                threads=args.threads,
+            )
             scores = entity_scores([s.layers["ner"] for s in gold], tagger.fit(part).predict(gold))
             draws.append((scores.precision, scores.recall, scores.f1))
         mean, spread = np.mean(draws, axis=0), np.std(draws, axis=0)[2]
@@ -28,6 +35,6 @@ if __name__ == "__main__":
         f"Second-order Markov model, averaged perceptron, published test | dovetail {args.split}",
         ["", "P", "R", "F1", "our P", "our R", "our F1", ""],
         rows,
-        "Published on the test part, which is two to five points harder than dev for every model. Mean of five draws at 10 %.",
+        "Published on the test part, two to five points harder than dev for every model. 10 %: mean of five draws.",
         args.json,
     )

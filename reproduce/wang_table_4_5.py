@@ -15,7 +15,13 @@ if __name__ == "__main__":
     for order, (name, published) in PUBLISHED.items():
         for constrain in (False, True):
             tagger = Tagger(features="wang-english", order=order, constrain=constrain, threads=args.threads).fit(train)
-            rows.append([f"{name}, {'well-formed tags only' if constrain else 'any tags'}", published, tagger.score(gold)])
+            rows.append(
+                [
+                    f"{name}, {'well-formed tags only' if constrain else 'any tags'}",
+                    published,
+                    tagger.score(gold),
+                ]
+            )
     show(
         f"With and without edge cliques, F1, published dev | dovetail {args.split}",
         ["", "published", "dovetail"],

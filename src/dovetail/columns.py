@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dovetail.errors import DovetailError
 from dovetail.text.sentence import Sentence
 
-
 BOUNDARY = "\x00" * 8  # the name of type 0; a real word of eight NULs would be taken for the edge of its sentence
 
 

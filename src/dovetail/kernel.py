@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
@@ -15,5 +15,4 @@ FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 
 def kernel(function: Function) -> Function:
     """Compile a function of plain arrays: cached on disk, and free of the interpreter lock."""
-    compiled: Function = njit(cache=True, nogil=True, fastmath=FASTMATH)(function)
-    return compiled
+    return cast(Function, njit(cache=True, nogil=True, fastmath=FASTMATH)(function))

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
-from typing import TypeVar
+from functools import cache
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="dovetail")
 
@@ -20,11 +24,11 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def run_shards(
     function: Callable[[Shard], Result], shards: Sequence[Shard], threads: int | None = None
 ) -> list[Result]:
-    """Apply a function to every shard, on so many threads (all processors unless said), and give results in order.
+    """Apply a function to every shard, on so many threads (all processors unless said); results are in order.
 
-    The threads run abreast only where the function lets go of the interpreter lock, as kernels do. Cut the work into
-    shards without regard to the number of threads, and add the results up in order: then the same input gives the
-    same bits on any machine.
+    Threads run abreast only where the function lets go of the interpreter lock, as kernels do. Cut the work
+    into shards without regard to the number of threads, and add the results up in order: then the same input
+    gives the same bits for any number.
 
     >>> run_shards(lambda shard: sum(shard), [range(3), range(4)], threads=2)
     [3, 6]
@@ -33,3 +37,21 @@ def run_shards(
     if threads <= 1:
         return [function(shard) for shard in shards]
     return list(_pool(threads).map(function, shards))
+
+
+def run_ranges(function: Callable[[int, int], Any], work: int | NDArray[np.int64], threads: int) -> None:
+    """Call ``function(lo, hi)`` on ranges that cover all items.
+
+    ``work`` is the number of items, or the cumulative work before each item, [items + 1].
+    """
+    items = work if isinstance(work, int) else len(work) - 1
+    if threads <= 1 or items < 2 * threads:
+        function(0, items)
+        return
+    if isinstance(work, int):
+        edges = np.linspace(0, items, threads + 1).astype(np.int64)
+    else:
+        edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1))
+        edges[0], edges[-1] = 0, items
+    for future in [_pool(threads).submit(function, int(a), int(b)) for a, b in pairwise(edges)]:
+        future.result()

@@ -14,16 +14,18 @@ from dovetail.errors import DovetailError
 from dovetail.features import templates as t
 from dovetail.features.design import Compiler, Design, assemble
 from dovetail.features.index import Collector, FeatureIndex
-from dovetail.features.sets import SETS, FeatureSet
 from dovetail.features.named import named_features
+from dovetail.features.sets import SETS, FeatureSet
 from dovetail.text.sentence import Sentence
 
 EVERYTHING = FeatureSet.of(
     [
-        "bias", "word[-2:3]", "lower[0]", "shape[-1:2]", "type[0]", "short_type[0]", "cap[0]", "normal[0]", "title[-1:1]",
-        "radicals[0]", "prefix(1, 4)[-1:2]", "suffix(2, 3)[0]", "ngrams(1)[0]", "ngrams(2, 3)[1]", "bag(word, 3)",
-        "bag(shape, -2, 2)", "word[-1] & word[0]", "word[-1] & pos[0] & shape[1]", "word[0] & pos[0]", "shape[0] & lower[0]",
-        "prefix(1, 2)[0] & word[1]", "title[-1] & cap[0]", "shape(of=pos)[0]", "number(score)[-1]",
+        "bias", "word[-2:3]", "lower[0]", "shape[-1:2]", "type[0]", "short_type[0]", "cap[0]", "normal[0]",
+        "title[-1:1]", "radicals[0]", "prefix(1, 4)[-1:2]", "suffix(2, 3)[0]", "ngrams(1)[0]",
+        "ngrams(2, 3)[1]", "bag(word, 3)",
+        "bag(shape, -2, 2)", "word[-1] & word[0]", "word[-1] & pos[0] & shape[1]", "word[0] & pos[0]",
+        "shape[0] & lower[0]",         "prefix(1, 2)[0] & word[1]", "title[-1] & cap[0]",
+        "shape(of=pos)[0]", "number(score)[-1]",
     ]
 )  # fmt: skip
 
@@ -37,7 +39,10 @@ sentences = st.lists(st.lists(tokens, max_size=7), min_size=1, max_size=4)
 
 def made(rows: list[list[tuple[str, str, str]]]) -> list[Sentence]:
     return [
-        Sentence(tuple(w for w, _, _ in row), {"pos": tuple(p for _, p, _ in row), "score": tuple(n for _, _, n in row)})
+        Sentence(
+            tuple(w for w, _, _ in row),
+            {"pos": tuple(p for _, p, _ in row), "score": tuple(n for _, _, n in row)},
+        )
         for row in rows
     ]
 

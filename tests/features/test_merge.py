@@ -13,7 +13,9 @@ from dovetail.features.merge import merge
 from dovetail.features.sets import FeatureSet
 from dovetail.text.sentence import Sentence
 
-FEATURES = FeatureSet.of(["bias", "word[-1:2]", "ngrams(1, 3)[0]", "bag(word, 2)", "word[-1] & word[0]", "number(n)[0]"])
+FEATURES = FeatureSet.of(
+    ["bias", "word[-1:2]", "ngrams(1, 3)[0]", "bag(word, 2)", "word[-1] & word[0]", "number(n)[0]"]
+)
 
 
 def matrix(design: Design) -> np.ndarray:

@@ -52,7 +52,12 @@ def test_toml(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [("templates = [", "not a TOML file"), ("template = []", "expected name"), ("", "no templates"), ('templates = "word[0]"', "expected")],
+    [
+        ("templates = [", "not a TOML file"),
+        ("template = []", "expected name"),
+        ("", "no templates"),
+        ('templates = "word[0]"', "expected"),
+    ],
 )
 def test_bad_toml_says_why(tmp_path: Path, content: str, reason: str) -> None:
     file = tmp_path / "mine.toml"

@@ -61,7 +61,14 @@ def optimum(problem: LogisticRegression, prior: Prior) -> float:
         total = value + prior.l2 * w @ w + float(threshold @ (z[:n] + z[n:]))
         return total, np.concatenate([gradient + threshold, -gradient + threshold])
 
-    solved = minimize(split, np.zeros(2 * n), jac=True, bounds=[(0, None)] * 2 * n, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 5000})
+    solved = minimize(
+        split,
+        np.zeros(2 * n),
+        jac=True,
+        bounds=[(0, None)] * 2 * n,
+        method="L-BFGS-B",
+        options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 5000},
+    )
     return float(solved.fun)
 
 
@@ -126,7 +133,8 @@ def test_averaged_perceptron_is_the_mean_of_its_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    "optimiser", [LBFGS(limit=40, tolerance=0), SGD(limit=40), AdaGrad(limit=40), AveragedPerceptron(limit=40)]
+    "optimiser",
+    [LBFGS(limit=40, tolerance=0), SGD(limit=40), AdaGrad(limit=40), AveragedPerceptron(limit=40)],
 )
 def test_resuming_gives_the_same_bits(problem: LogisticRegression, optimiser: LBFGS) -> None:
     saved: list[dict[str, np.ndarray]] = []

@@ -35,9 +35,7 @@ def batches(draw, max_scale=800.0, masks=(0.0, 0.0, 0.2, 0.5)):
     scale = min(max_scale, draw(st.sampled_from([0.0, 1.0, 5.0, 100.0, 800.0])))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     masked, edges = draw(st.sampled_from(masks)), draw(st.booleans())
-    potentials = random_potentials(
-        rng, int(offsets[-1]), labels, order, scale=scale, masked=masked, edges=edges
-    )
+    potentials = random_potentials(rng, int(offsets[-1]), labels, order, scale=scale, masked=masked, edges=edges)
     return ChainBatch(potentials, offsets, order), rng
 
 

@@ -33,10 +33,9 @@ def parts(labels, potentials, order):
 
 
 def dot(counts, potentials):
-    """The sum of potentials over counted parts; what is not counted does not matter, not even minus infinity."""
+    """The sum of potentials over counted parts; what is not counted may be minus infinity."""
     return sum(
-        float((count[count > 0] * part[count > 0]).sum())
-        for count, part in zip(counts, potentials, strict=True)
+        float((count[count > 0] * part[count > 0]).sum()) for count, part in zip(counts, potentials, strict=True)
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import dovetail.structures.chain
+import dovetail.structures.chain_batch
 import dovetail.threads
 from dovetail.errors import InputError
 from dovetail.structures.chain import Chain, ChainBatch, ChainPotentials
@@ -17,7 +18,7 @@ from dovetail.threads import run_shards
 from tests.structures.chain_cases import random_direction, random_potentials
 
 
-@pytest.mark.parametrize("module", [dovetail.structures.chain, dovetail.threads])
+@pytest.mark.parametrize("module", [dovetail.structures.chain, dovetail.structures.chain_batch, dovetail.threads])
 def test_examples_in_docstrings(module):
     failed, tried = doctest.testmod(module)
     assert tried > 0
@@ -54,9 +55,7 @@ def test_any_number_of_threads_gives_the_same_bits(order):
         )
         assert all(np.array_equal(a, b) for a, b in same)
         assert np.array_equal(labels, batch.best())
-        assert np.array_equal(
-            alone.sample(2, np.random.default_rng(0)), batch.sample(2, np.random.default_rng(0))
-        )
+        assert np.array_equal(alone.sample(2, np.random.default_rng(0)), batch.sample(2, np.random.default_rng(0)))
 
 
 def test_shards_keep_every_sentence_once_and_in_order():
@@ -103,7 +102,8 @@ def test_an_impossible_sentence_spoils_no_other():
 
 def test_one_sequence():
     rng = np.random.default_rng(9)
-    potentials = random_potentials(rng, 5, 3, 1, masked=0.1)
+    potentials = random_potentials(rng, 5, 3, 1)
+    potentials.transition[1, 2] = -np.inf
     chain, batch = Chain(*potentials), ChainBatch(potentials, [0, 5])
     assert chain.log_partition() == batch.log_partition()[0]
     assert chain.best().tolist() == batch.best().tolist()

@@ -14,7 +14,7 @@ from dovetail.structures.chain import Chain, ChainBatch, ChainPotentials
 from tests.structures.chain_cases import batches, enumerated, random_potentials
 from tests.structures.enumerate_chain import EnumeratedChain
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=150, deadline=None)
 
 
 @pytest.mark.parametrize("order", [1, 2])

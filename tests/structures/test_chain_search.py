@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
@@ -10,7 +12,7 @@ from dovetail.structures.chain import ChainBatch, ChainPotentials
 from tests.structures.chain_cases import batches, enumerated, sentence
 from tests.structures.enumerate_chain import dot, parts
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=150, deadline=None)
 
 
 @quick
@@ -61,3 +63,15 @@ def test_score_and_indicator(case):
         assert np.array_equal(own.edge, truth.edge)
         shared = [total + table for total, table in zip(shared, truth[1:4], strict=True)]
     assert all(np.array_equal(table, total) for table, total in zip(counts[1:4], shared, strict=True))
+    assert not any(part.any() for part in batch.subtract(counts, labels))
+
+
+@quick
+@given(batches(masks=(0.0,)))
+def test_a_cost_raises_every_other_label(case):
+    batch, rng = case
+    gold, other = rng.integers(0, batch.labels, (2, int(batch.offsets[-1])))
+    costly = batch.with_cost(gold, 2.5)
+    assert_allclose(costly.score(gold), batch.score(gold), rtol=1e-12, atol=1e-9)
+    wrong = np.array([(gold[a:b] != other[a:b]).sum() for a, b in pairwise(batch.offsets)])
+    assert_allclose(costly.score(other), batch.score(other) + 2.5 * wrong, rtol=1e-12, atol=1e-9)

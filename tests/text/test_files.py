@@ -210,3 +210,9 @@ def test_errors_of_the_block_itself_pass_unchanged(tmp_path):
 
     with pytest.raises(FileNotFoundError):
         write_and_look()
+
+
+def test_a_file_without_line_ends_is_refused(monkeypatch):
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 1 << 17)
+    with pytest.raises(InputError, match="a line of over 131,072 bytes"):
+        lines_of(b"x" * (1 << 18))

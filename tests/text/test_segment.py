@@ -44,7 +44,7 @@ def test_sentences(text, sentences):
 
 
 def test_a_line_is_a_sentence_if_told_so():
-    assert cut("One. Two\n\nU.S.\n", lines="sentences") == ["One . Two", "U.S."]
+    assert cut("One. Two\n\nU.S.\n", lines="sentences") == ["One . Two", "U.S ."]
     assert cut("a,b c.\nd", lines="sentences", words="spaces") == ["a,b c.", "d"]
 
 

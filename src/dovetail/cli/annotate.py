@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import warn_all
+from dovetail.cli.console import explain_silence, warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.errors import DovetailError
 
@@ -77,9 +77,7 @@ def annotate(
     ] = False,
     k_best: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=1, help="Add the N best taggings of each sentence, with probabilities (jsonl)."
-        ),
+        typer.Option(metavar="N", min=1, help="Add the N best taggings of each sentence, with probabilities (jsonl)."),
     ] = None,
     marginals: Annotated[
         bool, typer.Option("--marginals", help="Add the probability of every label at every word (jsonl).")
@@ -112,6 +110,7 @@ def annotate(
     read = source.documents(options.names(columns), encoding, report, **reading)
     wants_probabilities = threshold > 0 or form not in (OutputFormat.conll, OutputFormat.conllu)
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
+    annotated = explain_silence(annotated, "(the first run compiles its inner loops; later ones start at once)")
     if k_best or marginals:
         from dovetail.cli.details import write_details
 
@@ -142,13 +141,9 @@ def _text_options(format: InputFormat, sentence_per_line: bool, tokenised: bool)
     return found
 
 
-def _tag(
-    tagger: Tagger, sentences: Iterable[Sentence], threshold: float, probabilities: bool
-) -> Iterator[Sentence]:
+def _tag(tagger: Tagger, sentences: Iterable[Sentence], threshold: float, probabilities: bool) -> Iterator[Sentence]:
     for sentence in tagger.annotate(sentences, probabilities):
-        sure = tuple(
-            span for span in sentence.spans if span.probability is None or span.probability >= threshold
-        )
+        sure = tuple(span for span in sentence.spans if span.probability is None or span.probability >= threshold)
         yield sentence if len(sure) == len(sentence.spans) else sentence.with_entities(sure, tagger.target)
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from threading import Timer
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 def say(message: str) -> None:
@@ -31,3 +35,26 @@ def some(names: Iterable[str], most: int = 8) -> str:
     listed = list(names)
     rest = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + rest
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "sentence"), count(2000, "sentence")
+    ('1 sentence', '2,000 sentences')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def explain_silence(items: Iterable[Item], message: str, seconds: float = 3.0) -> Iterator[Item]:
+    """The items as they come; if the first keeps someone at a terminal waiting for so long, say why."""
+    timer = Timer(seconds, say, [message])
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        for item in items:
+            timer.cancel()
+            yield item
+    finally:
+        timer.cancel()

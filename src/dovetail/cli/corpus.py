@@ -66,9 +66,7 @@ def reader_options(format: str, columns: list[str] | None, encoding: str) -> dic
     if columns is None:
         return {"encoding": encoding}
     if format != CorpusFormat.conll:
-        raise DovetailError(
-            f"--columns names columns of CoNLL, but the input is {format}; see --input-format"
-        )
+        raise DovetailError(f"--columns names columns of CoNLL, but the input is {format}; see --input-format")
     if columns.count("word") != 1:
         raise DovetailError(f"--columns {','.join(columns)}: one of them must be word")
     return {"encoding": encoding, "columns": columns}
@@ -88,9 +86,7 @@ class Input:
         guess = "text" if self.is_text else guess_format(self.argument) or "text"
         self.format = format or InputFormat(guess)
         if self.is_text and self.format != InputFormat.text:
-            raise InputError(
-                f"no such file (text in quotes cannot be {self.format}: give it through a pipe)", argument
-            )
+            raise InputError(f"no such file (text in quotes cannot be {self.format}: give it through a pipe)", argument)
         if self.argument == "-" and sys.stdin.isatty():
             say(f"reading {self.format} from the keyboard; end it with Ctrl-D")
 
@@ -99,9 +95,7 @@ class Input:
             return False
         if len(self.argument.split()) > 1 and not _ends_like_a_file(self.argument):
             return True
-        raise InputError(
-            "no such file; text to annotate must hold a space, or come through a pipe", self.argument
-        )
+        raise InputError("no such file; text to annotate must hold a space, or come through a pipe", self.argument)
 
     def documents(
         self, columns: list[str] | None, encoding: str, report: ReadReport, **options: Any

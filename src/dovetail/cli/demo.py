@@ -41,7 +41,7 @@ def demo(
         train, dev = ([s for d in dovetail.read(path) for s in d] for path in (sample, held_out))
         reporter.doing("compiling the features")
         tagger = dovetail.Tagger(threads=threads).fit(train, dev=dev, progress=reporter.trained)
-    print(scores_table(score(dev, list(tagger.annotate(dev, probabilities=False)), "ner")))
+    print(scores_table(score(dev, list(tagger.annotate(dev)), "ner")))
     size = tagger.card_
     print(f"\ntrained on {size['sentences']:,} sentences in {time.perf_counter() - began:.1f} s")
     print('Next: dovetail explain "...", dovetail evaluate --model M DATA, dovetail --help')

@@ -33,9 +33,7 @@ def write_details(
                     fields["k_best"] = [{"probability": t.probability, "tags": t.tags} for t in taggings]
             if marginals:
                 for fields, table in zip(objects, tagger.predict_marginals(document.sentences), strict=True):
-                    fields["marginals"] = [
-                        dict(zip(tagger.classes_, row, strict=True)) for row in table.tolist()
-                    ]
+                    fields["marginals"] = [dict(zip(tagger.classes_, row, strict=True)) for row in table.tolist()]
             for fields in objects:
                 file.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
 

@@ -56,9 +56,7 @@ def _spans(sentence: Sentence, target: str) -> list[Span]:
 
 def _one_line(text: str) -> str:
     """Line ends as spaces, and no control characters that could upset a terminal."""
-    return "".join(
-        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def show(documents: Iterable[Document], file: IO[str], target: str = "ner") -> None:

@@ -12,7 +12,16 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import some, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.scores import Sentences, answers, calibration, score, spells_entities
+from dovetail.cli.scores import (
+    Sentences,
+    answers,
+    calibration,
+    label_of,
+    odd_tags,
+    score,
+    spells_entities,
+    tagset,
+)
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -51,9 +60,7 @@ def evaluate(
     ] = None,
     reliability: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PICTURE", help="Draw how well probabilities keep their promise: .png, .svg or .pdf."
-        ),
+        typer.Option(metavar="PICTURE", help="Draw how well probabilities keep their promise: .png, .svg or .pdf."),
     ] = None,
     conlleval: Annotated[bool, typer.Option("--conlleval", help="Print what conlleval prints.")] = False,
     as_json: options.AsJson = False,
@@ -77,6 +84,8 @@ def evaluate(
         raise DovetailError(f"{truth}: no sentences, so there is nothing to score")
     if predicted is not None:
         layer = layer or "ner"
+        if odd := odd_tags(tagset(sentences, layer)):
+            warn(f"{truth}: tags that spell no entity, taken for O: {some(odd)}")
         found = corpora.sentences(predicted)
         _check_same_text(sentences, found, predicted)
     else:
@@ -86,18 +95,17 @@ def evaluate(
         found = list(tagger.annotate(sentences))
     scores = score(sentences, found, layer)
     promise = calibration(sentences, found, layer)
-    if reliability is not None:
-        _draw(promise, reliability)
     rival = corpora.sentences(compare) if compare is not None else None
     corpora.warn()
+    interval, comparison = _bootstrap(sentences, found, rival, layer, compare)
     if conlleval:
         _print_conlleval(scores)
-        return
-    interval, comparison = _bootstrap(sentences, found, rival, layer, compare)
-    if as_json:
+    elif as_json:
         print(json.dumps(_record(scores, interval, promise, comparison), ensure_ascii=False))
     else:
         print(_report(scores, interval, promise, comparison))
+    if reliability is not None:
+        _draw(promise, reliability)
 
 
 def _load(model: Path | None, threads: int | None) -> Tagger:
@@ -107,13 +115,8 @@ def _load(model: Path | None, threads: int | None) -> Tagger:
 
 
 def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
-    from dovetail.text.tags import split_tag
-
-    def labels(tags: set[str]) -> set[str]:
-        return {split_tag(tag)[1] or tag for tag in tags}
-
-    in_gold = labels({tag for sentence in sentences for tag in sentence.layers.get(layer, ())})
-    if unknown := sorted(in_gold - labels(set(tagger.classes_))):
+    known = {label_of(tag) for tag in tagger.classes_} | {"O"}
+    if unknown := sorted({label_of(tag) for tag in tagset(sentences, layer)} - known):
         warn(f"labels that the model does not know, so that it must miss them: {some(unknown)}")
 
 

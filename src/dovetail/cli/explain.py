@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 def explain(
     text: Annotated[
         str | None,
-        typer.Argument(
-            metavar="TEXT|FILE", help="As for annotate: text with a space, a file, or nothing for stdin."
-        ),
+        typer.Argument(metavar="TEXT|FILE", help="As for annotate: text with a space, a file, or nothing for stdin."),
     ] = None,
     model: options.Model = None,
     token: Annotated[
@@ -37,9 +35,7 @@ def explain(
             show_default="the tokens of all entities",
         ),
     ] = None,
-    top: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many features to show for and against.")
-    ] = 5,
+    top: Annotated[int, typer.Option(metavar="N", min=1, help="How many features to show for and against.")] = 5,
     input_format: Annotated[
         InputFormat | None, typer.Option(help="Of the file.", show_default="told by the name, else text")
     ] = None,
@@ -59,9 +55,7 @@ def explain(
 
     tagger = dovetail.load(model)
     report = ReadReport()
-    sentences = [
-        s for document in source.documents(options.names(columns), encoding, report) for s in document
-    ]
+    sentences = [s for document in source.documents(options.names(columns), encoding, report) for s in document]
     warn_all(report.lines())
     chosen = list(_chosen(tagger, sentences, token or []))
     explanations = [(number, tagger.explain(sentence, position)) for number, sentence, position in chosen]
@@ -73,16 +67,12 @@ def explain(
         say("no entity was found; name a word to see why it is none: --token WORD")
 
 
-def _chosen(
-    tagger: Tagger, sentences: Sequence[Sentence], wanted: list[str]
-) -> Iterator[tuple[int, Sentence, int]]:
+def _chosen(tagger: Tagger, sentences: Sequence[Sentence], wanted: list[str]) -> Iterator[tuple[int, Sentence, int]]:
     """The tokens to explain: the number of each in the whole input, its sentence, and its position there."""
     places = [(sentence, position) for sentence in sentences for position in range(len(sentence))]
     if not wanted:
         tags = [tag for sentence_tags in tagger.predict(sentences) for tag in sentence_tags]
-        yield from (
-            (n, *place) for n, (place, tag) in enumerate(zip(places, tags, strict=True), 1) if tag != "O"
-        )
+        yield from ((n, *place) for n, (place, tag) in enumerate(zip(places, tags, strict=True), 1) if tag != "O")
     for want in wanted:
         if want.isdecimal() and 1 <= int(want) <= len(places):
             yield int(want), *places[int(want) - 1]

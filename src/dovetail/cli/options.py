@@ -26,14 +26,10 @@ Columns = Annotated[
         show_default="word first, ner last",
     ),
 ]
-Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", help="Of the input; latin-1, cp1252, utf-16, ...")
-]
+Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="Of the input; latin-1, cp1252, utf-16, ...")]
 Threads = Annotated[
     int | None,
-    typer.Option(
-        "--threads", metavar="N", min=1, help="Cores to use; the result is the same.", show_default="all"
-    ),
+    typer.Option("--threads", metavar="N", min=1, help="Cores to use; the result is the same.", show_default="all"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only results, warnings and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

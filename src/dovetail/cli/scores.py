@@ -49,11 +49,40 @@ def tags(sentences: Sentences, layer: str) -> list[tuple[str, ...]]:
 
 
 def spells_entities(gold: Sentences, layer: str) -> bool:
-    """Whether the layer spells entities, rather than giving each word a plain label."""
+    """Whether the layer spells entities rather than giving words plain labels; a few slips change nothing."""
     from dovetail.text.tags import is_chunk_tagset
 
-    found = {tag for sentence in gold for tag in sentence.layers.get(layer, ())}
-    return not found or is_chunk_tagset(found)
+    found = tagset(gold, layer)
+    return not found or is_chunk_tagset(found) or bool(odd_tags(found))
+
+
+def tagset(sentences: Sentences, layer: str) -> set[str]:
+    """The tags that occur in a layer."""
+    return {tag for sentence in sentences for tag in sentence.layers.get(layer, ())}
+
+
+def label_of(tag: str) -> str:
+    """What a tag says: the label of an entity, or the tag itself.
+
+    >>> label_of("B-PER"), label_of("NN")
+    ('PER', 'NN')
+    """
+    from dovetail.text.tags import split_tag
+
+    return split_tag(tag)[1] or tag
+
+
+def odd_tags(found: set[str]) -> list[str]:
+    """Plain tags among tags that spell entities: slips, most likely.
+
+    >>> odd_tags({"O", "B-PER", "BPER"}), odd_tags({"NN", "O"})
+    (['BPER'], [])
+    """
+    from dovetail.text.tags import is_chunk_tagset
+
+    if all(label_of(tag) == tag for tag in found):
+        return []
+    return sorted(tag for tag in found if not is_chunk_tagset([tag]))
 
 
 def calibration(gold: Sentences, predicted: Sentences, layer: str) -> CalibrationReport | None:

@@ -121,9 +121,7 @@ def _same_gold(
         raise InputError(f"{len(system)} sentences of the system but {len(baseline)} of the baseline")
     differs = system[:, 0] != baseline[:, 0]
     if differs.any():
-        raise InputError(
-            f"sentence {int(np.argmax(differs)) + 1}: the two systems were scored against different gold"
-        )
+        raise InputError(f"sentence {int(np.argmax(differs)) + 1}: the two systems were scored against different gold")
     return system, baseline
 
 

@@ -69,9 +69,7 @@ class CalibrationReport:
         rows = [["probability", "answers", "confidence", "accuracy", "gap"]]
         for bin in self.bins:
             edges = f"{bin.low:.2f} - {bin.high:.2f}"
-            rows.append(
-                [edges, str(bin.count), f"{bin.confidence:.3f}", f"{bin.accuracy:.3f}", f"{bin.gap:+.3f}"]
-            )
+            rows.append([edges, str(bin.count), f"{bin.confidence:.3f}", f"{bin.accuracy:.3f}", f"{bin.gap:+.3f}"])
         return (
             f"{align_columns(rows)}\n\n{self.count} answers, "
             f"expected calibration error {self.expected_calibration_error:.4f}, "

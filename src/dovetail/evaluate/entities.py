@@ -41,9 +41,7 @@ class EntityScores(LabelledScores):
                       PER: precision: 100.00%; recall: 100.00%; FB1: 100.00  1
         """
         if self.tokens is None:
-            raise DovetailError(
-                "conlleval's report counts tokens: score tags, not spans, or use scores_table"
-            )
+            raise DovetailError("conlleval's report counts tokens: score tags, not spans, or use scores_table")
         lines = [
             f"processed {self.tokens} tokens with {self.gold} phrases; "
             f"found: {self.predicted} phrases; correct: {self.correct}."
@@ -133,8 +131,7 @@ def _entity_pairs(
 
 def _entities(spans: Spans) -> list[Entity]:
     return [
-        (span.start, span.end, span.label) if isinstance(span, Span) else (span[0], span[1], span[2])
-        for span in spans
+        (span.start, span.end, span.label) if isinstance(span, Span) else (span[0], span[1], span[2]) for span in spans
     ]
 
 
@@ -142,7 +139,5 @@ def _are_tags(gold: Sequence[Annotation], predicted: Sequence[Annotation]) -> bo
     """Whether the sentences hold tags; sentences with nothing in them can be of either kind."""
     kinds = {isinstance(sentence[0], str) for side in (gold, predicted) for sentence in side if len(sentence)}
     if len(kinds) == 2:
-        raise InputError(
-            "tags and spans are mixed: turn the tags to spans with dovetail.text.tags.tags_to_spans"
-        )
+        raise InputError("tags and spans are mixed: turn the tags to spans with dovetail.text.tags.tags_to_spans")
     return kinds != {False}

@@ -17,9 +17,7 @@ def paired_sentences(gold: Sequence[S], predicted: Sequence[S]) -> Iterator[tupl
     [(1, ['O'], ['B-PER'])]
     """
     if len(gold) != len(predicted):
-        raise InputError(
-            f"{len(gold)} gold sentences but {len(predicted)} predicted; both must be the same text"
-        )
+        raise InputError(f"{len(gold)} gold sentences but {len(predicted)} predicted; both must be the same text")
     for number, (gold_sentence, predicted_sentence) in enumerate(zip(gold, predicted, strict=True), 1):
         if isinstance(gold_sentence, str) or isinstance(predicted_sentence, str):
             raise InputError(f"sentence {number} is a string: give a list of sentences, each a list of tags")

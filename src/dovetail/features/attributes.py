@@ -129,7 +129,10 @@ def ngrams(shortest: int, longest: int = hashing.LONGEST_WORD + 2, of: str = "wo
     def make(value: str) -> list[str]:
         marked = chr(2) + value[: hashing.LONGEST_WORD] + chr(3)
         found = {
-            marked[a : a + n]: None for a in range(len(marked)) for n in range(shortest, longest + 1) if a + n <= len(marked)
+            marked[a : a + n]: None
+            for a in range(len(marked))
+            for n in range(shortest, longest + 1)
+            if a + n <= len(marked)
         }
         return list(found)
 

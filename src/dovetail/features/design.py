@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,14 @@ from dovetail.features import hashing
 from dovetail.features.attributes import Attribute
 from dovetail.features.hashing import KeyRows, Keys
 from dovetail.features.index import Collector, FeatureIndex
-from dovetail.features.templates import At, Bag, Bias, Call, Number, Template
+from dovetail.features.templates import At, Bag, Bias, Call, Number, Template, weighted
 from dovetail.kernel import kernel
 
 FEW = 4  # a conjunction with fewer than a quarter as many values as tokens is kept as rows
 
 
 @kernel
-def shifted(ids, offsets, shift, out):  # type: ignore[no-untyped-def]
+def shifted(ids: NDArray[np.int32], offsets: NDArray[np.int64], shift: int, out: NDArray[np.int32]) -> None:
     """``out[t] = ids[t + shift]`` within the sentence of t, else 0, the boundary. Shapes: [tokens]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -39,7 +39,9 @@ def shifted(ids, offsets, shift, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def window_rows(ids, offsets, first, last, out):  # type: ignore[no-untyped-def]
+def window_rows(
+    ids: NDArray[np.int32], offsets: NDArray[np.int64], first: int, last: int, out: NDArray[np.int32]
+) -> None:
     """The distinct types at positions first..last around each token; -1 fills up. out: [tokens, last - first + 1]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -189,16 +191,19 @@ class Compiler:
             extracted = template.function(sentence)
             if len(extracted) != len(sentence.words):
                 raise DovetailError(
-                    f"{template}: sentence {number + 1} has {len(sentence.words)} words, the function gave features for {len(extracted)}"
+                    f"{template}: sentence {number + 1} has {len(sentence.words)} words, "
+                    f"the function gave features for {len(extracted)}"
                 )
             for position, found in enumerate(extracted):
-                weighted = dict(found) if hasattr(found, "keys") else dict.fromkeys(found, 1.0)
-                names.extend(weighted)
-                for name, value in weighted.items():
+                features = weighted(found)
+                names.extend(features)
+                for name, value in features.items():
                     if not np.isfinite(value):
-                        raise DovetailError(f"{template}: sentence {number + 1}, word {position + 1}: feature {name!r} is {value}")
+                        raise DovetailError(
+                            f"{template}: sentence {number + 1}, word {position + 1}: feature {name!r} is {value}"
+                        )
                     values.append(float(value))
-                counts.append(len(weighted))
+                counts.append(len(features))
         indptr = np.zeros(len(counts) + 1, dtype=np.int64)
         np.cumsum(counts, out=indptr[1:])
         keys = hashing.string_keys(names)
@@ -208,7 +213,7 @@ class Compiler:
         return Rows(index, indptr, out, np.array(values, dtype=np.float64))
 
 
-def _is_direct(template: Template) -> bool:
+def _is_direct(template: Template) -> TypeGuard[At]:
     return (
         isinstance(template, At)
         and len({(a.column, o) for a, o in template.parts}) > 1
@@ -287,14 +292,14 @@ def assemble(compiler: Compiler, templates: Sequence[Template], index: Collector
                 blocks.append(Rows(place, np.arange(len(distinct) + 1, dtype=np.int64), distinct))
                 continue
         direct.append(keys)
-    weighted = any(block.values is not None for block in blocks)
+    with_values = any(block.values is not None for block in blocks)
     row_index, ptr, feature, value = [], [np.zeros(1, dtype=np.int64)], [], []
     rows = entries = 0
     for block in blocks:
         row_index.append(np.where(block.index >= 0, block.index + np.int32(rows), np.int32(-1)))
         ptr.append(block.indptr[1:] + entries)
         feature.append(index.number(block.keys))
-        if weighted:
+        if with_values:
             value.append(np.ones(len(block.keys)) if block.values is None else block.values)
         rows += len(block.indptr) - 1
         entries += len(block.keys)
@@ -306,7 +311,7 @@ def assemble(compiler: Compiler, templates: Sequence[Template], index: Collector
             np.concatenate([np.empty((tokens, 0), np.int32), *row_index], axis=1),
             np.concatenate(ptr),
             np.concatenate([np.empty(0, np.int32), *feature]),
-            np.concatenate(value) if weighted else None,
+            np.concatenate(value) if with_values else None,
             np.stack(numbered, axis=1) if numbered else np.empty((tokens, 0), np.int32),
             index.size,
         )

@@ -9,7 +9,7 @@ A string of code points c_1 .. c_n under a seed has the key ``mix(fold(... fold(
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ def mix(key: np.uint64) -> np.uint64:
 
 
 @kernel
-def _hash_all(codes, start, seed, out):  # type: ignore[no-untyped-def]
+def _hash_all(codes: NDArray[np.uint32], start: NDArray[np.int64], seed: np.uint64, out: Keys) -> None:
     for i in range(len(start) - 1):
         h = seed
         for j in range(start[i], start[i + 1]):
@@ -61,7 +61,15 @@ def _hash_all(codes, start, seed, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _prefix_keys(codes, start, shortest, longest, seed, indptr, out):  # type: ignore[no-untyped-def]
+def _prefix_keys(
+    codes: NDArray[np.uint32],
+    start: NDArray[np.int64],
+    shortest: int,
+    longest: int,
+    seed: np.uint64,
+    indptr: NDArray[np.int64],
+    out: Keys,
+) -> None:
     n = 0
     for i in range(len(start) - 1):
         h = seed
@@ -75,7 +83,15 @@ def _prefix_keys(codes, start, shortest, longest, seed, indptr, out):  # type: i
 
 
 @kernel
-def _suffix_keys(codes, start, shortest, longest, seed, indptr, out):  # type: ignore[no-untyped-def]
+def _suffix_keys(
+    codes: NDArray[np.uint32],
+    start: NDArray[np.int64],
+    shortest: int,
+    longest: int,
+    seed: np.uint64,
+    indptr: NDArray[np.int64],
+    out: Keys,
+) -> None:
     n = 0
     for i in range(len(start) - 1):
         end = start[i + 1]
@@ -89,7 +105,15 @@ def _suffix_keys(codes, start, shortest, longest, seed, indptr, out):  # type: i
 
 
 @kernel
-def _ngram_keys(codes, start, shortest, longest, seed, indptr, out):  # type: ignore[no-untyped-def]
+def _ngram_keys(
+    codes: NDArray[np.uint32],
+    start: NDArray[np.int64],
+    shortest: int,
+    longest: int,
+    seed: np.uint64,
+    indptr: NDArray[np.int64],
+    out: Keys,
+) -> None:
     """All distinct substrings of BEGIN + word + END whose length is within bounds."""
     n = 0
     for i in range(len(start) - 1):
@@ -119,7 +143,7 @@ def _ngram_keys(codes, start, shortest, longest, seed, indptr, out):  # type: ig
 
 
 @kernel
-def combine(salt, key, out):  # type: ignore[no-untyped-def]
+def combine(salt: Keys, key: Keys, out: Keys) -> None:
     """``out[i] = mix(salt[i] xor key[i])``: append a part to a conjunction. Shapes: all [n]; salt may have length 1."""
     for i in range(len(key)):
         out[i] = mix(salt[i if len(salt) > 1 else 0] ^ key[i])
@@ -146,7 +170,9 @@ class KeyRows(NamedTuple):
     keys: Keys
 
 
-def _bounded(function, packed: Packed, shortest: int, longest: int, seed: np.uint64, most: int) -> KeyRows:  # type: ignore[no-untyped-def]
+def _bounded(
+    function: Callable[..., None], packed: Packed, shortest: int, longest: int, seed: np.uint64, most: int
+) -> KeyRows:
     indptr = np.zeros(len(packed.start), dtype=np.int64)
     out = np.empty(most, dtype=np.uint64)
     function(packed.codes, packed.start, shortest, longest, seed, indptr, out)

@@ -45,7 +45,7 @@ class Collector:
 
 
 @kernel
-def _look_up(keys, bucket, shift, wanted, out):  # type: ignore[no-untyped-def]
+def _look_up(keys: Keys, bucket: NDArray[np.int64], shift: np.uint64, wanted: Keys, out: NDArray[np.int32]) -> None:
     for i in range(len(wanted)):
         key = wanted[i]
         b = key >> shift
@@ -70,7 +70,7 @@ class FeatureIndex:
 
     def __post_init__(self) -> None:
         width = 64 if self.bits is None else self.bits
-        leading = min(max(int(len(self.keys)).bit_length(), 1), width)
+        leading = min(max(len(self.keys).bit_length(), 1), width)
         edges = np.arange(1 << leading, dtype=np.uint64) << np.uint64(width - leading)
         bucket = np.append(np.searchsorted(self.keys, edges), len(self.keys)).astype(np.int64)
         object.__setattr__(self, "_bucket", bucket)

@@ -32,7 +32,15 @@ class Merged:
 
 
 @kernel
-def _signatures(row_index, row_ptr, row_feature, feature_index, noise, count, signature):  # type: ignore[no-untyped-def]
+def _signatures(
+    row_index: NDArray[np.int32],
+    row_ptr: NDArray[np.int64],
+    row_feature: NDArray[np.int32],
+    feature_index: NDArray[np.int32],
+    noise: NDArray[np.uint64],
+    count: NDArray[np.int64],
+    signature: NDArray[np.uint64],
+) -> None:
     """Add up a random number for each token at which a feature fires, and count the tokens."""
     row_count = np.zeros(len(row_ptr) - 1, dtype=np.int64)
     row_sum = np.zeros(len(row_ptr) - 1, dtype=np.uint64)
@@ -60,9 +68,7 @@ def merge(design: Design, min_count: int = 1, twins: bool = True) -> Merged:
     noise = np.random.default_rng(0).integers(0, 2**64, size=design.tokens, dtype=np.uint64)
     count = np.zeros(design.features, dtype=np.int64)
     signature = np.zeros(design.features, dtype=np.uint64)
-    _signatures(
-        design.row_index, design.row_ptr, design.row_feature, design.feature_index, noise, count, signature
-    )
+    _signatures(design.row_index, design.row_ptr, design.row_feature, design.feature_index, noise, count, signature)
     kept = np.flatnonzero(count >= max(min_count, 1))
     identity = signature[kept]
     if not twins:
@@ -72,7 +78,9 @@ def merge(design: Design, min_count: int = 1, twins: bool = True) -> Merged:
         real[design.row_feature[design.row_value != 1.0]] = True
         identity = np.where(real[kept], np.arange(len(kept), dtype=np.uint64), identity)
     _, first, inverse, multiplicity = np.unique(identity, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first, kind="stable")  # columns in the order of their first feature: what fires together lies together
+    order = np.argsort(
+        first, kind="stable"
+    )  # columns in the order of their first feature: what fires together lies together
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     column = np.full(design.features, -1, dtype=np.int32)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from dovetail.features import hashing
 from dovetail.features.attributes import BOUNDARY, Attribute
 from dovetail.features.design import salt
-from dovetail.features.templates import At, Bag, Bias, Call, Number, Template
+from dovetail.features.templates import At, Bag, Bias, Call, Number, Template, weighted
 from dovetail.text.sentence import Sentence
 
 
@@ -38,21 +37,18 @@ def named_features(template: Template, sentence: Sentence, position: int) -> Ite
         case Bag():
             window = range(max(position + template.first, 0), min(position + template.last + 1, len(sentence)))
             words = dict.fromkeys(_value(sentence, template.attribute.column, i) for i in window)
-            for value in words:
-                for string in _strings(template.attribute, value):
-                    yield NamedFeature(f"{template}={_visible(string)}", _key(first, [template.attribute], [string]))
+            for string in (string for word in words for string in _strings(template.attribute, word)):
+                yield NamedFeature(f"{template}={_visible(string)}", _key(first, [template.attribute], [string]))
         case Number():
-            text = _value(sentence, template.column, position + template.offset)
-            yield NamedFeature(str(template), first, float(text) if text is not None else 0.0)
+            number = _value(sentence, template.column, position + template.offset)
+            yield NamedFeature(str(template), first, float(number) if number is not None else 0.0)
         case Bias():
             yield NamedFeature("bias", first)
         case Call():
-            found: Any = template.function(sentence)[position]
-            weighted = dict(found) if hasattr(found, "keys") else dict.fromkeys(found, 1.0)
-            for name, value in weighted.items():
+            for name, amount in weighted(template.function(sentence)[position]).items():
                 out = np.empty(1, dtype=np.uint64)
                 hashing.combine(np.array([first]), hashing.string_keys([name]), out)
-                yield NamedFeature(f"{template}={name}", out[0], value)
+                yield NamedFeature(f"{template}={name}", out[0], amount)
 
 
 def _value(sentence: Sentence, column: str, position: int) -> str | None:

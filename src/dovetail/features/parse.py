@@ -64,7 +64,9 @@ def _build(node: ast.expr, calls: dict[str, templates.Call]) -> Any:
             return source[_integer(where)]
         case ast.Call(ast.Name("call"), [ast.Name(name)], []):
             if name not in calls:
-                raise TemplateError(f"it needs the Python function {name!r}: pass it, as in Tagger.load(path, functions=[{name}])")
+                raise TemplateError(
+                    f"it needs the Python function {name!r}: pass it, as in Tagger.load(path, functions=[{name}])"
+                )
             return calls[name]
         case ast.Call(ast.Name(name), arguments, keywords) if name in FUNCTIONS:
             values = [_argument(name, a, calls) for a in arguments]

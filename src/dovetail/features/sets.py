@@ -16,62 +16,118 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "finkel-ner": (
         "seed 000, table 3.1, named entities",
         (
-            "bias", "word[-1:2]", "ngrams(1)[0]", "pos[0]",
-            "pos[-1] & pos[0]", "pos[0] & pos[1]", "pos[-1] & pos[0] & pos[1]",
-            "shape[0]", "shape[-1] & shape[0]", "shape[0] & shape[1]", "shape[-1] & shape[0] & shape[1]",
+            "bias",
+            "word[-1:2]",
+            "ngrams(1)[0]",
+            "pos[0]",
+            "pos[-1] & pos[0]",
+            "pos[0] & pos[1]",
+            "pos[-1] & pos[0] & pos[1]",
+            "shape[0]",
+            "shape[-1] & shape[0]",
+            "shape[0] & shape[1]",
+            "shape[-1] & shape[0] & shape[1]",
             "bag(word, 4)",
         ),
     ),
     "finkel-template": (
         "seed 000, table 3.1, template filling",
         (
-            "bias", "word[-1:2]", "ngrams(1, 6)[0]",
-            "shape[0]", "shape[-1] & shape[0]", "shape[0] & shape[1]", "shape[-1] & shape[0] & shape[1]",
+            "bias",
+            "word[-1:2]",
+            "ngrams(1, 6)[0]",
+            "shape[0]",
+            "shape[-1] & shape[0]",
+            "shape[0] & shape[1]",
+            "shape[-1] & shape[0] & shape[1]",
             "bag(word, 9)",
         ),
     ),
     "liang-ner": (
         "seed 001, figure 5-3, the regular features of the Markov model",
         (
-            "bias", "word[-1:2]", "lower[-1:2]", "type[-1:2]", "short_type[-1:2]", "prefix(1, 4)[-1:2]",
-            "suffix(1, 4)[-1:2]", "word[-1] & word[0]", "word[0] & word[1]", "edge(word[-1] & word[0])",
+            "bias",
+            "word[-1:2]",
+            "lower[-1:2]",
+            "type[-1:2]",
+            "short_type[-1:2]",
+            "prefix(1, 4)[-1:2]",
+            "suffix(1, 4)[-1:2]",
+            "word[-1] & word[0]",
+            "word[0] & word[1]",
+            "edge(word[-1] & word[0])",
         ),
     ),
     "liang-segmentation": (
         "seed 001, figure 5-1, the regular features of the Markov model over characters",
         (
-            "bias", "word[-2:3]", "word[-2] & word[-1]", "word[-1] & word[0]", "word[0] & word[1]", "word[1] & word[2]",
+            "bias",
+            "word[-2:3]",
+            "word[-2] & word[-1]",
+            "word[-1] & word[0]",
+            "word[0] & word[1]",
+            "word[1] & word[2]",
             "edge(word[-1] & word[0])",
         ),
     ),
     "wang-english": (
         "seed 004, table 2.2, English, node features",
         (
-            "bias", "word[-1:2]", "shape[-1:2]", "word[0] & shape[-1]", "word[-1] & word[-2] & shape[-1]",
-            "bag(word, -4, 4)", "cap[-1] & cap[0] & cap[1]", "title[-1:1]",
+            "bias",
+            "word[-1:2]",
+            "shape[-1:2]",
+            "word[0] & shape[-1]",
+            "word[-1] & word[-2] & shape[-1]",
+            "bag(word, -4, 4)",
+            "cap[-1] & cap[0] & cap[1]",
+            "title[-1:1]",
         ),
     ),
     "wang-chinese": (
         "seed 004, table 2.2, Chinese, node features",
         (
-            "bias", "word[-1:2]", "word[-1] & word[0]", "word[0] & word[1]", "shape[-4:5]",
-            "prefix(1, 4)[-1:1]", "suffix(1, 4)[-1:1]", "radicals[0]",
+            "bias",
+            "word[-1:2]",
+            "word[-1] & word[0]",
+            "word[0] & word[1]",
+            "shape[-4:5]",
+            "prefix(1, 4)[-1:1]",
+            "suffix(1, 4)[-1:1]",
+            "radicals[0]",
         ),
     ),
     "plain": (
         "the 26 plain templates of the comparison with CRFsuite",
         (
-            "word[-2:3]", "lower[0]", "suffix(2, 4)[0]", "prefix(2, 3)[0]", "shape[-2:3]", "pos[-2:3]",
-            "word[-1] & word[0]", "word[0] & word[1]", "pos[-1] & pos[0]", "pos[0] & pos[1]",
+            "word[-2:3]",
+            "lower[0]",
+            "suffix(2, 4)[0]",
+            "prefix(2, 3)[0]",
+            "shape[-2:3]",
+            "pos[-2:3]",
+            "word[-1] & word[0]",
+            "word[0] & word[1]",
+            "pos[-1] & pos[0]",
+            "pos[0] & pos[1]",
             "shape[-1] & shape[0]",
         ),
     ),
     "ner": (
         "our own set for named entities",
         (
-            "bias", "word[-2:3]", "lower[-1:2]", "ngrams(1, 6)[0]", "shape[-2:3]", "bag(lower, 4)",
-            "pos[-2:3]", "pos[-1] & pos[0]", "pos[0] & pos[1]",
-            "word[-1] & word[0]", "word[0] & word[1]", "shape[-1] & shape[0]", "shape[0] & shape[1]",
+            "bias",
+            "word[-2:3]",
+            "lower[-1:2]",
+            "ngrams(1, 6)[0]",
+            "shape[-2:3]",
+            "bag(lower, 4)",
+            "pos[-2:3]",
+            "pos[-1] & pos[0]",
+            "pos[0] & pos[1]",
+            "word[-1] & word[0]",
+            "word[0] & word[1]",
+            "shape[-1] & shape[0]",
+            "shape[0] & shape[1]",
             "shape[-1] & shape[0] & shape[1]",
         ),
     ),
@@ -119,11 +175,13 @@ class FeatureSet:
             raise DovetailError(f"{path}: not a TOML file: {error}") from None
         unknown = set(data) - {"name", "extends", "templates"}
         if unknown or not isinstance(data.get("templates", []), list):
-            raise DovetailError(f"{path}: expected name, extends and templates = [...], found {', '.join(map(repr, data))}")
+            raise DovetailError(
+                f"{path}: expected name, extends and templates = [...], found {', '.join(map(repr, data))}"
+            )
         base = cls.named(data["extends"]).templates if "extends" in data else ()
         own = cls.from_lines(str(path), data.get("templates", []))
         if not base + own.templates:
-            raise DovetailError(f"{path}: no templates; write templates = [\"word[-1:2]\", ...]")
+            raise DovetailError(f'{path}: no templates; write templates = ["word[-1:2]", ...]')
         return cls(data.get("name", Path(path).stem), tuple(flatten([base, own.templates])))
 
     @classmethod

@@ -18,6 +18,7 @@ from typing import Any, overload
 
 from dovetail.features import attributes
 from dovetail.features.attributes import Attribute
+from dovetail.features.hashing import LONGEST_WORD
 
 Extracted = Sequence[Iterable[str] | Mapping[str, float]]
 
@@ -128,6 +129,15 @@ class Call(Template):
         return f"call({self.name})"
 
 
+def weighted(found: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
+    """What a Python function gave for one word, as a mapping: features without a number count one.
+
+    >>> weighted(["a", "b"])
+    {'a': 1.0, 'b': 1.0}
+    """
+    return dict(found) if isinstance(found, Mapping) else dict.fromkeys(found, 1.0)
+
+
 class Source:
     """An attribute that positions can be taken of: ``word[0]``, ``word[-2:3]``."""
 
@@ -164,7 +174,7 @@ def suffix(shortest: int, longest: int | None = None, of: str = "word") -> Sourc
     return Source(attributes.suffix(shortest, longest, of))
 
 
-def ngrams(shortest: int, longest: int = attributes.hashing.LONGEST_WORD + 2, of: str = "word") -> Source:
+def ngrams(shortest: int, longest: int = LONGEST_WORD + 2, of: str = "word") -> Source:
     """All character n-grams, the edges of the word marked."""
     return Source(attributes.ngrams(shortest, longest, of))
 

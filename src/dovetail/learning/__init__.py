@@ -1,0 +1,1 @@
+"""Learning: losses, priors and optimisers, each of which composes with the others."""

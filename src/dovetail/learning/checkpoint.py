@@ -1,4 +1,4 @@
-"""Checkpoints: the state of an optimiser in a file, so that training can go on after the machine or the user stops it."""
+"""Checkpoints: the state of an optimiser in a file, so that training can go on after a stop."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 
 @dataclass
 class State:
-    """Everything needed to go on: the point, its value and gradient, and the last steps, gradient changes and objectives."""
+    """Everything needed to go on: the point, its value and slope, and the last steps, changes and objectives."""
 
     weight: Floats
     value: float
@@ -100,9 +100,7 @@ class LBFGS:
                     break
                 objective = self._full(prior, state.weight, state.value)
                 state.recent = [*state.recent, objective][-1 - self.window :]
-                stop = monitor.after_pass(
-                    state.iteration, self.limit, objective, lambda: state.weight, state.arrays
-                )
+                stop = monitor.after_pass(state.iteration, self.limit, objective, lambda: state.weight, state.arrays)
                 if stop:
                     break
                 fallen = state.recent[0] - objective if len(state.recent) > self.window else np.inf

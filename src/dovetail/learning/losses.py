@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dovetail.errors import DovetailError
 
-Labels = NDArray[np.int32]
+Labels = ArrayLike
 
 
 class StructureBatch(Protocol):
@@ -23,7 +23,7 @@ class StructureBatch(Protocol):
     def log_partition_and_marginals(self, in_place: bool = False) -> tuple[NDArray[np.float64], Any]:
         """log Z of each structure, and the marginals of all parts; in place, the potentials are overwritten."""
 
-    def best(self) -> Labels:
+    def best(self) -> NDArray[np.int32]:
         """The best answer of each structure."""
 
     def score(self, labels: Labels) -> NDArray[np.float64]:
@@ -38,7 +38,7 @@ class StructureBatch(Protocol):
     def with_cost(self, labels: Labels, cost: float) -> StructureBatch:
         """The same structures with ``cost`` added to every part that disagrees with an answer."""
 
-    def restrict(self, allowed: NDArray[np.bool_]) -> StructureBatch:
+    def restrict(self, allowed: ArrayLike) -> StructureBatch:
         """The same structures with only the allowed labels."""
 
 
@@ -81,4 +81,8 @@ def softmax_margin(
     return float(log_z.sum() - gold_score.sum()), batch.subtract(marginals, gold)
 
 
-LOSSES: dict[str, Loss] = {"likelihood": likelihood, "perceptron": perceptron, "softmax-margin": softmax_margin}
+LOSSES: dict[str, Loss] = {
+    "likelihood": likelihood,
+    "perceptron": perceptron,
+    "softmax-margin": softmax_margin,
+}

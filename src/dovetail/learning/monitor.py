@@ -55,7 +55,12 @@ class Monitor:
     started: float = field(default_factory=time.perf_counter)
 
     def after_pass(
-        self, iteration: int, limit: int, objective: float, weights: Callable[[], Floats], state: Callable[[], dict[str, Any]]
+        self,
+        iteration: int,
+        limit: int,
+        objective: float,
+        weights: Callable[[], Floats],
+        state: Callable[[], dict[str, Any]],
     ) -> bool:
         """Report, score, save; True means stop."""
         dev = None
@@ -81,7 +86,10 @@ class Monitor:
     def arrays(self) -> dict[str, Any]:
         """What must outlast an interruption: the best weights so far."""
         best = {} if self.best is None else {"monitor.best": self.best}
-        return best | {"monitor.best_dev": np.array(self.best_dev), "monitor.since_best": np.array(self.since_best)}
+        return best | {
+            "monitor.best_dev": np.array(self.best_dev),
+            "monitor.since_best": np.array(self.since_best),
+        }
 
     def restore(self, arrays: dict[str, Any]) -> None:
         """Take up a run where a checkpoint left it."""

@@ -49,7 +49,8 @@ class _Run:
     def arrays(self) -> dict[str, Any]:
         seed = self.rng.bit_generator.state
         words = np.array(
-            [int(seed["state"][k]) >> s & 0xFFFFFFFF for k in ("state", "inc") for s in (96, 64, 32, 0)], dtype=np.uint64
+            [int(seed["state"][k]) >> s & 0xFFFFFFFF for k in ("state", "inc") for s in (96, 64, 32, 0)],
+            dtype=np.uint64,
         )
         return {
             "weight": self.weight,

@@ -44,7 +44,13 @@ class Weights:
 
     @classmethod
     def of(
-        cls, keys: Keys, count: NDArray[Any], label: NDArray[Any], weight: NDArray[Any], outputs: int, bits: int | None
+        cls,
+        keys: Keys,
+        count: NDArray[Any],
+        label: NDArray[Any],
+        weight: NDArray[Any],
+        outputs: int,
+        bits: int | None,
     ) -> Weights:
         """From arrays: ``count`` [features] outputs for each key, in order."""
         ptr = np.zeros(len(keys) + 1, dtype=np.int64)
@@ -69,7 +75,12 @@ class Weights:
         count = np.diff(before[self.layout.ptr])
         some = count > 0
         return Weights.of(
-            self.index.keys[some], count[some], self.layout.label[keep], self.weight[keep], self.layout.outputs, self.index.bits
+            self.index.keys[some],
+            count[some],
+            self.layout.label[keep],
+            self.weight[keep],
+            self.layout.outputs,
+            self.index.bits,
         )
 
     def score(self, compiler: Compiler, templates: Sequence[Template], threads: int) -> Floats:
@@ -132,8 +143,8 @@ class ChainModel:
         size = len(labels.names)
 
         def weights(prefix: str, outputs: int) -> Weights:
-            named = [arrays[f"{prefix}.{n}"] for n in ("keys", "count", "label", "weight")]
-            return Weights.of(*named, outputs, header["hash_bits"])
+            keys, count, label, weight = (arrays[f"{prefix}.{n}"] for n in ("keys", "count", "label", "weight"))
+            return Weights.of(keys, count, label, weight, outputs, header["hash_bits"])
 
         return cls(
             FeatureSet.from_lines(header["features"]["name"], header["features"]["templates"], functions),

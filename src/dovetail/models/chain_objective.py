@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Forbidden:
-    """Log-potentials, zero or minus infinity, that rule out labels: ``transition`` [S, L], ``start`` [L], ``end`` [L]."""
+    """Zero or minus infinity, to rule out labels: ``transition`` [S, L], ``start`` [L], ``end`` [L]."""
 
     transition: Floats
     start: Floats
@@ -56,7 +56,9 @@ class ChainObjective:
         self.after_edge = self.after_node + (self.edge.layout.parameters if self.edge else 0)
         self.parameters = self.after_edge + self.transitions.size
 
-    def batch(self, unary: Floats, edge: Floats | None, weight: Floats, offsets: NDArray[np.int64], threads: int) -> ChainBatch:
+    def batch(
+        self, unary: Floats, edge: Floats | None, weight: Floats, offsets: NDArray[np.int64], threads: int
+    ) -> ChainBatch:
         """The chains of some sentences."""
         labels = unary.shape[1]
         potentials = ChainPotentials(

@@ -153,19 +153,20 @@ class Training:
         compiler = Compiler(Columns.of(sentences, features.columns), sentences)
         offsets = compiler.columns.offsets
         settings: dict[str, Any] = {
-            "min_count": min_count, "bits": hash_bits, "full": not observed_only, "twins": merge_twins, "threads": threads,
+            "min_count": min_count, "bits": hash_bits, "full": not observed_only, "twins": merge_twins,
+            "threads": threads,
         }  # fmt: skip
         unknown = gold < 0
         everywhere = dict(settings, full=settings["full"] or bool(unknown.any()))
         node = Part.compile(compiler, node_templates(features), gold, size, **everywhere)
         edge = None
         if edge_templates(features):
-            edge = Part.compile(compiler, edge_templates(features), _pairs(gold, offsets, size), size * size, **settings)
+            edge = Part.compile(
+                compiler, edge_templates(features), _pairs(gold, offsets, size), size * size, **settings
+            )
         transitions = Transitions.observed(gold, offsets, size, order, full=not observed_only)
         restricted = constrain and order > 0
-        forbidden = (
-            Forbidden.pairs(*labels.forbidden(), order) if restricted else Forbidden.nothing(size, order)
-        )
+        forbidden = Forbidden.pairs(*labels.forbidden(), order) if restricted else Forbidden.nothing(size, order)
         allowed = None
         if unknown.any():
             allowed = np.zeros((len(gold), size), dtype=np.bool_)
@@ -198,13 +199,14 @@ class Training:
         return chains
 
     def curvature(self) -> Floats:
-        """A guess at the diagonal of the Hessian, for L-BFGS: ``2 l2 + 0.1 sqrt(tokens at which the feature fires)``."""
+        """A guess at the diagonal of the Hessian, for L-BFGS: ``2 l2 + 0.1 sqrt(tokens where the feature fires)``."""
         objective = self.objective
         fires = [objective.node.firing()]
         if objective.edge is not None:
             fires.append(objective.edge.firing())
         everywhere = np.full(objective.transitions.size, float(len(objective.gold)))
-        return 2.0 * self.prior.l2 + 0.1 * np.sqrt(np.concatenate([*fires, everywhere]))
+        guess: Floats = 2.0 * self.prior.l2 + 0.1 * np.sqrt(np.concatenate([*fires, everywhere]))
+        return guess
 
     def export(self, weight: Floats) -> ChainModel:
         """The trained model."""

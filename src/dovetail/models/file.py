@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import zlib
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    checks = {name: zlib.crc32(memoryview(array).cast("B") if array.size else b"") for name, array in arrays.items()}
+    checks = {name: _checksum(array) for name, array in arrays.items()}
     whole = {"format": FORMAT, "version": VERSION, "checksums": checks, **header}
     data = save(arrays, metadata={KEY: json.dumps(whole, ensure_ascii=False)})
     with atomic_writer(path, binary=True) as out:
@@ -56,9 +55,13 @@ def load_model(path: str | Path, kind: str | None = None) -> tuple[dict[str, Any
         raise ModelFileError(f"{path}: this is a model of kind {header.get('kind')!r}, not {kind!r}")
     arrays = {name: _array(path, name, entry, data, first) for name, entry in described.items()}
     for name, expected in header["checksums"].items():
-        if name not in arrays or zlib.crc32(arrays[name].reshape(-1).view(np.uint8).data) != expected:
+        if name not in arrays or _checksum(arrays[name]) != expected:
             raise ModelFileError(f"{path}: the file is damaged (checksum of {name!r}); copy or train it again")
     return header, arrays
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    return zlib.crc32(array.reshape(-1).view(np.uint8).data)
 
 
 def _bytes_of(path: Path) -> NDArray[np.uint8]:
@@ -66,7 +69,7 @@ def _bytes_of(path: Path) -> NDArray[np.uint8]:
         raise ModelFileError(f"{path}: this is a folder; give the model file inside it")
     if path.suffix == ".gz":
         array = np.frombuffer(gzip.decompress(path.read_bytes()), dtype=np.uint8)
-    elif os.path.getsize(path) == 0:
+    elif path.stat().st_size == 0:
         raise ModelFileError(f"{path}: the file is empty")
     else:
         array = np.memmap(path, dtype=np.uint8, mode="r")

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
-from dovetail.text.tags import Scheme, allowed_transitions, continuing_tags, convert, entity_path, is_chunk_tagset, to_iob2
+from dovetail.text.tags import (
+    Scheme,
+    allowed_transitions,
+    continuing_tags,
+    convert,
+    entity_path,
+    is_chunk_tagset,
+    to_iob2,
+)
 
 UNKNOWN = "?"  # a tag that nobody has decided: training sums over all its possible values
 
@@ -57,7 +65,7 @@ class Labels:
         """Tags of every sentence; chunk tags in IOB2, whatever the inner scheme."""
         flat = np.array(self.shown, dtype=object)[ids].tolist()
         edges = offsets.tolist()
-        return [flat[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+        return [flat[a:b] for a, b in pairwise(edges)]
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -188,7 +188,12 @@ class Tagger:
         return self
 
     def _check_settings(self) -> None:
-        choices = {"order": (0, 1, 2), "scheme": ("iob2", "iobes"), "loss": tuple(LOSSES), "optimiser": tuple(OPTIMISERS)}
+        choices = {
+            "order": (0, 1, 2),
+            "scheme": ("iob2", "iobes"),
+            "loss": tuple(LOSSES),
+            "optimiser": tuple(OPTIMISERS),
+        }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise DovetailError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, allowed))}")
@@ -200,7 +205,7 @@ class Tagger:
             raise DovetailError(f"hash_bits={self.hash_bits}: choose 8 to 31")
 
     def _features_for(self, corpus: Sequence[Sentence]) -> FeatureSet:
-        """The feature set, less what reads layers that are to be ignored, or that a named set wants and no sentence has."""
+        """The feature set, less what reads layers to ignore, or layers that a named set wants and no sentence has."""
         features = FeatureSet.of(self.features)
         missing = {c for c in features.columns if c != "word" and not any(c in s.layers for s in corpus)}
         named = isinstance(self.features, str) and not self.features.endswith(".toml")
@@ -272,7 +277,7 @@ class Tagger:
 
     def span_probability(self, sentence: Sentence | Sequence[str], span: Span) -> float:
         """The exact probability that the tokens of a span form an entity of its type, no longer and no shorter."""
-        [(_, batch)] = self._batches([sentence])  # type: ignore[list-item]
+        [(_, batch)] = self._batches(as_sentences([sentence]))
         return entity_probabilities(self._model(), batch, [[span]])[0][0].probability or 0.0
 
     def kbest(self, sentences: Input, k: int = 10) -> list[list[Tagging]]:
@@ -318,7 +323,7 @@ class Tagger:
 
     def explain(self, sentence: Sentence | Sequence[str], position: int) -> Explanation:
         """Why the token at ``position`` has its tag."""
-        [one] = as_sentences([sentence])  # type: ignore[list-item]
+        [one] = as_sentences([sentence])
         if not 0 <= position < len(one):
             raise DovetailError(f"position {position}: the sentence has tokens 0 to {len(one) - 1}")
         return explain_token(self._model(), one, position)
@@ -374,7 +379,7 @@ def as_sentences(sentences: Any) -> list[Sentence]:
 
 def tagging_score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], chunks: bool) -> float:
     """Entity F1 for chunk tags, else token accuracy; both in percent."""
-    return entity_scores(gold, predicted).f1 if chunks else token_scores(gold, predicted).accuracy
+    return entity_scores(gold, predicted).f1 if chunks else token_scores(gold, predicted).accuracy or 0.0
 
 
 def _in_batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

@@ -70,8 +70,8 @@ class Transitions:
         """Potentials [states, labels] under ``weight`` [size]."""
         states = state_count(self.labels, self.order)
         flat = np.bincount(self.cell, weight[self.parameter], minlength=states * self.labels)
-        return flat.reshape(states, self.labels)
+        return flat.reshape(states, self.labels).astype(np.float64)
 
     def gradient(self, table: Floats) -> Floats:
         """The gradient [size] from that of the table."""
-        return np.bincount(self.parameter, table.ravel()[self.cell], minlength=self.size)
+        return np.bincount(self.parameter, table.ravel()[self.cell], minlength=self.size).astype(np.float64)

@@ -1,0 +1,1 @@
+"""Scorers: potentials from features and weights."""

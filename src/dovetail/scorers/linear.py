@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from dovetail.features.design import Design
 from dovetail.features.merge import Merged
-from dovetail.scorers.sparse import SparseGradient
-from dovetail.ranges import run_ranges
 from dovetail.scorers import linear_kernels as kernels
+from dovetail.scorers.sparse import SparseGradient
+from dovetail.threads import run_ranges
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +90,9 @@ class Inverse:
         return Layout(ptr, label, size)
 
 
-def score(design: Design, layout: Layout, weight: Floats, threads: int = 1, out: Floats | None = None) -> Floats:
+def score(
+    design: Design, layout: Layout, weight: NDArray[np.floating], threads: int = 1, out: Floats | None = None
+) -> Floats:
     """Potentials of every token. Shape [tokens, outputs]."""
     value = np.empty(0) if design.row_value is None else design.row_value
     table = np.empty((len(design.row_ptr) - 1, layout.outputs))
@@ -118,7 +120,9 @@ class LinearScorer:
     _scores: Floats | None = field(default=None, repr=False)
 
     @classmethod
-    def observed(cls, merged: Merged, outputs: NDArray[np.int32], size: int, full: bool = False, threads: int = 1) -> LinearScorer:
+    def observed(
+        cls, merged: Merged, outputs: NDArray[np.int32], size: int, full: bool = False, threads: int = 1
+    ) -> LinearScorer:
         """A scorer with the parameters seen in ``outputs`` [tokens] (-1 for unknown), or with all of them."""
         inverse = Inverse.of(merged.design)
         layout = Layout.full(merged.design.features, size) if full else inverse.observed(merged.design, outputs, size)
@@ -156,7 +160,7 @@ class LinearScorer:
     # Online training works on a few tokens at a time. ``base`` is where this scorer's parameters begin in the whole
     # vector of weights.
 
-    def _links(self) -> tuple[Any, ...]:
+    def _links(self) -> tuple[Any, Any, Any, Any, Any]:
         design = self.design
         value = np.empty(0) if design.row_value is None else design.row_value
         return design.row_index, design.row_ptr, design.row_feature, value, design.feature_index
@@ -170,9 +174,11 @@ class LinearScorer:
     def forward_some(self, tokens: NDArray[np.int64], base: int, weight: Floats) -> Floats:
         """Potentials of some tokens, [len(tokens), outputs]."""
         out = np.empty((len(tokens), self.layout.outputs))
-        kernels.some_scores(tokens, *self._links(), *self.layout[:2], self.scale, base, weight, out)
+        kernels.some_scores(tokens, *self._links(), self.layout.ptr, self.layout.label, self.scale, base, weight, out)
         return out
 
     def backward_some(self, tokens: NDArray[np.int64], base: int, gradient: Floats, sink: SparseGradient) -> None:
         """Add the gradient of some tokens' potentials to ``sink``."""
-        kernels.some_gradients(tokens, *self._links(), *self.layout[:2], self.scale, base, gradient, sink.value)
+        kernels.some_gradients(
+            tokens, *self._links(), self.layout.ptr, self.layout.label, self.scale, base, gradient, sink.value
+        )

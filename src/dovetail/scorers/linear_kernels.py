@@ -7,15 +7,30 @@ in one order, so that the bits do not depend on their number.
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
 
-# mypy: disable-error-code="no-untyped-def"
+Floats: TypeAlias = NDArray[Any]
+Integers: TypeAlias = NDArray[Any]
+Booleans: TypeAlias = NDArray[np.bool_]
 
 
 @kernel
-def row_scores(row_ptr, row_feature, row_value, ptr, label, weight, out, lo, hi):
+def row_scores(
+    row_ptr: Integers,
+    row_feature: Integers,
+    row_value: Floats,
+    ptr: Integers,
+    label: Integers,
+    weight: Floats,
+    out: Floats,
+    lo: int,
+    hi: int,
+) -> None:
     """``out[r, y] = sum of value * weight`` over the features of row r. out: [R, L]."""
     weighted = len(row_value) > 0
     for r in range(lo, hi):
@@ -29,7 +44,17 @@ def row_scores(row_ptr, row_feature, row_value, ptr, label, weight, out, lo, hi)
 
 
 @kernel
-def token_scores(row_index, table, feature_index, ptr, label, weight, out, lo, hi):
+def token_scores(
+    row_index: Integers,
+    table: Floats,
+    feature_index: Integers,
+    ptr: Integers,
+    label: Integers,
+    weight: Floats,
+    out: Floats,
+    lo: int,
+    hi: int,
+) -> None:
     """``out[t] = sum of table rows + sum of weights of the token's own features``. out: [N, L]."""
     outputs = out.shape[1]
     for t in range(lo, hi):
@@ -48,7 +73,7 @@ def token_scores(row_index, table, feature_index, ptr, label, weight, out, lo, h
 
 
 @kernel
-def row_gradients(ptr, token, gradient, out, lo, hi):
+def row_gradients(ptr: Integers, token: Integers, gradient: Floats, out: Floats, lo: int, hi: int) -> None:
     """``out[r] = sum of gradient[t]`` over the tokens that point to row r. out: [R, L]."""
     outputs = out.shape[1]
     for r in range(lo, hi):
@@ -62,15 +87,26 @@ def row_gradients(ptr, token, gradient, out, lo, hi):
 
 @kernel
 def feature_gradients(
-    in_ptr, in_row, in_value, at_ptr, at_token, ptr, label, gradient, row_gradient, out, lo, hi
-):
+    in_ptr: Integers,
+    in_row: Integers,
+    in_value: Floats,
+    at_ptr: Integers,
+    at_token: Integers,
+    ptr: Integers,
+    label: Integers,
+    gradient: Floats,
+    row_gradient: Floats,
+    out: Floats,
+    lo: int,
+    hi: int,
+) -> None:
     """The gradient of every parameter of features lo..hi, from their rows and from their tokens. out: [P]."""
     weighted = len(in_value) > 0
     total = np.zeros(gradient.shape[1])
     for f in range(lo, hi):
         first, last = ptr[f], ptr[f + 1]
         rows = in_ptr[f + 1] - in_ptr[f]
-        if rows > 0 and (weighted or rows > 1 and last - first > 1):
+        if rows > 0 and (weighted or (rows > 1 and last - first > 1)):
             for y in range(len(total)):
                 total[y] = 0.0
             for e in range(in_ptr[f], in_ptr[f + 1]):
@@ -93,8 +129,8 @@ def feature_gradients(
 
 
 @kernel
-def invert(index, size, ptr, items):
-    """List for each target the tokens that point to it, in order. index: [N, slots]; ptr: [size + 1]; items: [links]."""
+def invert(index: Integers, size: int, ptr: Integers, items: Integers) -> None:
+    """List for each target the tokens that point to it. index: [N, slots]; ptr: [size + 1]; items: [links]."""
     for t in range(index.shape[0]):
         for k in range(index.shape[1]):
             if index[t, k] >= 0:
@@ -111,7 +147,7 @@ def invert(index, size, ptr, items):
 
 
 @kernel
-def mark_outputs(row_index, outputs, seen):
+def mark_outputs(row_index: Integers, outputs: Integers, seen: Booleans) -> None:
     """Mark in ``seen`` [R, L] the output of every token at the rows it points to; outputs: [N], -1 for none."""
     for t in range(row_index.shape[0]):
         if outputs[t] >= 0:
@@ -121,7 +157,17 @@ def mark_outputs(row_index, outputs, seen):
 
 
 @kernel
-def observed(in_ptr, in_row, at_ptr, at_token, row_seen, outputs, ptr, label, fill):
+def observed(
+    in_ptr: Integers,
+    in_row: Integers,
+    at_ptr: Integers,
+    at_token: Integers,
+    row_seen: Booleans,
+    outputs: Integers,
+    ptr: Integers,
+    label: Integers,
+    fill: bool,
+) -> None:
     """Which outputs each feature was seen with. Counts into ptr [F + 1] (fill False), then writes label [P] (True)."""
     seen = np.zeros(row_seen.shape[1], dtype=np.bool_)
     for f in range(len(in_ptr) - 1):
@@ -143,7 +189,19 @@ def observed(in_ptr, in_row, at_ptr, at_token, row_seen, outputs, ptr, label, fi
 
 
 @kernel
-def list_parameters(tokens, row_index, row_ptr, row_feature, feature_index, ptr, base, step, stamp, items, count):
+def list_parameters(
+    tokens: Integers,
+    row_index: Integers,
+    row_ptr: Integers,
+    row_feature: Integers,
+    feature_index: Integers,
+    ptr: Integers,
+    base: int,
+    step: int,
+    stamp: Integers,
+    items: Integers,
+    count: int,
+) -> int:
     """List the parameters that these tokens use, each once; parameter p is number base + p. Returns the new count."""
     for i in range(len(tokens)):
         t = tokens[i]
@@ -170,8 +228,19 @@ def list_parameters(tokens, row_index, row_ptr, row_feature, feature_index, ptr,
 
 @kernel
 def some_scores(
-    tokens, row_index, row_ptr, row_feature, row_value, feature_index, ptr, label, scale, base, weight, out
-):
+    tokens: Integers,
+    row_index: Integers,
+    row_ptr: Integers,
+    row_feature: Integers,
+    row_value: Floats,
+    feature_index: Integers,
+    ptr: Integers,
+    label: Integers,
+    scale: Floats,
+    base: int,
+    weight: Floats,
+    out: Floats,
+) -> None:
     """Scores of a few tokens, straight from their features. out: [len(tokens), L]."""
     weighted = len(row_value) > 0
     for i in range(len(tokens)):
@@ -195,8 +264,19 @@ def some_scores(
 
 @kernel
 def some_gradients(
-    tokens, row_index, row_ptr, row_feature, row_value, feature_index, ptr, label, scale, base, gradient, out
-):
+    tokens: Integers,
+    row_index: Integers,
+    row_ptr: Integers,
+    row_feature: Integers,
+    row_value: Floats,
+    feature_index: Integers,
+    ptr: Integers,
+    label: Integers,
+    scale: Floats,
+    base: int,
+    gradient: Floats,
+    out: Floats,
+) -> None:
     """Add the gradient of a few tokens' scores [len(tokens), L] to that of their parameters, out [base + P ...]."""
     weighted = len(row_value) > 0
     for i in range(len(tokens)):

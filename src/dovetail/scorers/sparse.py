@@ -25,7 +25,9 @@ class SparseGradient:
     def of_size(cls, parameters: int) -> SparseGradient:
         """An empty gradient."""
         return cls(
-            np.zeros(parameters), np.empty(parameters, dtype=np.int64), np.full(parameters, -1, dtype=np.int64)
+            np.zeros(parameters),
+            np.empty(parameters, dtype=np.int64),
+            np.full(parameters, -1, dtype=np.int64),
         )
 
     def clear(self) -> None:

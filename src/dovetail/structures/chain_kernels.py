@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dovetail.kernel import kernel
@@ -23,14 +25,15 @@ def forward_backward(
     order: int,
     log_z: Floats,
     expected: ChainPotentials,
+    expected_edge: Floats | None,
     messages: Messages,
 ) -> None:
     """Log Z, expected counts and messages of some sentences, given from the longest to the shortest.
 
-    unary: [N, L]; edge: [N, L * L] or None; sentences: indices into offsets [n + 1].
+    unary: [N, L]; edge, expected_edge: [N, L * L] or None; sentences: indices into offsets [n + 1].
     log_z: [n], set, to NaN where a sentence needs log space; nothing else is then done for that sentence.
-    expected: unary and edge [N, L * L] are set, and may be the arrays given; the rest is added to. Without rows in
-    unary, no count is made. messages: set; without rows in forward, they are not stored.
+    expected.unary and expected_edge are set, and may be the arrays given; the rest of expected is added to.
+    Without rows in expected.unary no count is made, without rows in messages they are not stored.
     """
     labels = unary.shape[1]
     # One row more than there are states: mix wants a spare.
@@ -45,6 +48,7 @@ def forward_backward(
     gamma = np.zeros((table, steps, lanes))
     beta = np.zeros((table, 1, lanes))
     inverse = np.empty((steps, lanes))
+    edge_weights: Any
     if edge is not None:
         edge_weights = np.empty((labels * labels, steps, lanes))
         edge_bits = edge_weights.view(np.int64)
@@ -127,9 +131,9 @@ def forward_backward(
                 for t in range(lengths[k]):
                     for c in range(labels):
                         expected.unary[first[k] + t, c] = unary_weights[c, t, k]
-                    if edge is not None:
+                    if expected_edge is not None:
                         for e in range(labels * labels):
-                            expected.edge[first[k] + t, e] = edge_weights[e, t, k] if t > 0 else 0.0
+                            expected_edge[first[k] + t, e] = edge_weights[e, t, k] if t > 0 else 0.0
                 for c in range(labels):
                     expected.start[c] += unary_weights[c, 0, k]
                     expected.end[c] += unary_weights[c, lengths[k] - 1, k]

@@ -1,24 +1,23 @@
 """Scaled sums over chains, many sentences abreast: the inner loops that make training fast.
 
-Sentences of like length lie side by side in *lanes*, the last axis of every work array, so that each inner loop
-is a plain elementwise loop over lanes, whatever the number of labels. Probabilities are kept, not logarithms:
-``alpha`` is normalised at every step. This is exact as long as no factor is smaller than ``FLOOR``, because then
-no product of four factors underflows and no path is lost; a lane where that fails says so in ``exact`` and is left
-to :mod:`dovetail.structures.chain_log`.
+Sentences of like length lie side by side in *lanes*, the last axis of every work array, so that each
+inner loop is a plain elementwise loop over lanes, whatever the number of labels. Probabilities are kept,
+not logarithms: ``alpha`` is normalised at every step. This is exact as long as no factor is smaller than
+``FLOOR``, because then no product of four factors underflows and no path is lost; a lane where that fails
+says so in ``exact`` and is left to :mod:`dovetail.structures.chain_log`.
 
 States, in both orders: ``label(s) = s % L``; from state ``s`` label ``c`` leads to state ``base(s) + c``.
-Order 1: ``s = y[t]``, ``base = 0``. Order 2: ``s = y[t-1] * L + y[t]``, ``base = label(s) * L``, and the first
-position enters the states ``L * L + y[0]``. So the states entered come in ``groups`` of L that share their
-predecessors, which lie ``stride`` apart.
+Order 1: ``s = y[t]``, ``base = 0``. Order 2: ``s = y[t-1] * L + y[t]``, ``base = label(s) * L``, and the
+first position enters the states ``L * L + y[0]``. So the states entered come in ``groups`` of L that
+share their predecessors, which lie ``stride`` apart.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
-
 from numba import njit
 
 from dovetail.kernel import Function, kernel
@@ -31,14 +30,13 @@ Run: TypeAlias = tuple[int, int, int, int]
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function only as a part of the kernel that calls it, which halves the time to compile that kernel."""
-    copied: Function = njit(inline="always")(function)
-    return copied
+    """Compile a function only as a part of the kernel that calls it, which takes less time than as both."""
+    return cast(Function, njit(inline="always")(function))
 
 
 @kernel
 def layout(order: int, labels: int) -> tuple[int, int, int]:
-    """How states are numbered: groups of states entered, stride of their predecessors, first of the start states."""
+    """How states are numbered: groups of states entered, stride of their predecessors, first start state."""
     if order == 1:
         return 1, 1, 0
     return labels, labels, labels * labels
@@ -46,7 +44,7 @@ def layout(order: int, labels: int) -> tuple[int, int, int]:
 
 @kernel
 def predecessors(order: int, labels: int, t: int) -> tuple[int, int]:
-    """Which predecessors of a group can be occupied at t - 1: ``state = group + i * stride`` for i in this range."""
+    """The predecessors of a group that can be occupied before t: ``group + i * stride`` for i in a range."""
     if order == 1:
         return 0, labels
     return (labels, labels + 1) if t == 1 else (0, labels)
@@ -73,8 +71,8 @@ def load(
 ) -> None:
     """Bring rows of log potentials into lanes, less the largest of each row, which is added to ``shift``.
 
-    rows: [N, C]; first, lengths, shift, exact: [lanes]; lead: how many first tokens of a sentence to pass over;
-    out: [C, >= steps, lanes], zero where a lane has no token.
+    rows: [N, C]; first, lengths, shift, exact: [lanes]; lead: how many first tokens of a sentence to pass
+    over; out: [C, >= steps, lanes], zero where a lane has no token.
     """
     columns, _, lanes = out.shape
     for k in range(lanes):
@@ -136,10 +134,10 @@ def exponentiate(x: Floats, steps: int, power: Integers, bits: Integers) -> None
 
 @kernel
 def mix(out: Floats, t: int, rows: Run, weights: Floats, source: Floats, at: int, terms: Run) -> None:
-    """Set ``out[r, t] = sum_i weights[r, i] * source[base + i * stride, at]`` in every lane, for a run of rows r.
+    """Set ``out[r, t] = sum_i weights[r, i] * source[term i, at]`` in every lane, for a run of rows r.
 
-    Three rows by three terms at a time, so that each number loaded is used three times. What is left over of a
-    tile has weight 0, and its row is the last of ``out``, which is spare.
+    Three rows by three terms at a time, so that each number loaded is used three times. What is left over
+    of a tile has weight 0, and its row is the last of ``out``, which is spare.
 
     out, source: [rows, steps, lanes]; weights: [rows, terms].
     """
@@ -217,15 +215,16 @@ def forward(
 ) -> None:
     """Normalised forward probabilities, and the log Z of every lane.
 
-    ``alpha[s, t]`` is the probability of state s given the tokens up to t, ``inverse[t]`` is one over the sum that
-    normalised it, ``tail`` is one over the sum that the end weights leave.
+    ``alpha[s, t]`` is the probability of state s given the tokens up to t, ``inverse[t]`` is one over the sum
+    that normalised it, ``tail`` is one over the sum that the end weights leave.
 
-    unary: [L, steps, lanes]; edge: [L * L, steps, lanes]; alpha: [S + 1, steps, lanes]; inverse: [steps, lanes];
-    lengths, tail, exact: [lanes]; log_z: [lanes], holding what the weights leave out. Arrays may have steps to spare.
+    unary: [L, >= steps, lanes]; edge: [L * L, >= steps, lanes]; alpha: [S + 1, >= steps, lanes]; inverse:
+    [>= steps, lanes]; lengths, tail, exact: [lanes]; log_z: [lanes], with what the weights leave out.
     """
     labels, _, lanes = unary.shape
     groups, stride, start = layout(order, labels)
-    zero, one = np.int64(0), np.int64(1)  # a literal would compile mix a second time
+    zero: Any = np.int64(0)  # a literal would compile mix a second time
+    one: Any = np.int64(1)
     total = np.empty(lanes)
     smallest = np.empty(lanes)
     mass = np.ones(lanes)
@@ -297,14 +296,15 @@ def backward(
 ) -> None:
     """Backward messages, and the node marginals in place of the unary weights.
 
-    ``gamma[s, t] = unary[t] * beta[s, t] * inverse[t]``, so that ``alpha[s, t-1] * weight * gamma[s', t]`` is the
-    probability of the states s, s' at t - 1, t. It is zero outside a sentence and in lanes that are not exact.
+    ``gamma[s, t] = unary[t] * beta[s, t] * inverse[t]``, so that ``alpha[s, t-1] * weight * gamma[s', t]`` is
+    the probability of the states s, s' at t - 1, t. It is zero outside a sentence and in lanes not exact.
 
     Shapes as in :func:`forward`; beta: [S + 1, 1, lanes] scratch; gamma: [S + 1, steps, lanes].
     """
     labels, _, lanes = unary.shape
     groups, stride, _ = layout(order, labels)
-    zero, one = np.int64(0), np.int64(1)
+    zero: Any = np.int64(0)
+    one: Any = np.int64(1)
     for t in range(steps - 1, -1, -1):
         low, high = states(order, labels, t)
         if t == steps - 1:
@@ -321,9 +321,7 @@ def backward(
                     mix(beta, zero, rows, weights.departures, gamma, t + 1, terms)
                 else:
                     edge_steps = (zero, labels, one) if order == 1 else (into, zero, one)
-                    mix_edges(
-                        beta, zero, rows, weights.departures, gamma, t + 1, terms, edge, edge_steps, t + 1
-                    )
+                    mix_edges(beta, zero, rows, weights.departures, gamma, t + 1, terms, edge, edge_steps, t + 1)
         for k in range(lanes):
             if t + 1 == lengths[k] and exact[k]:
                 for s in range(low, high):
@@ -344,9 +342,7 @@ def backward(
 
 
 @inlined
-def count(
-    alpha: Floats, gamma: Floats, departures: Floats, steps: int, order: int, transition: Floats
-) -> None:
+def count(alpha: Floats, gamma: Floats, departures: Floats, steps: int, order: int, transition: Floats) -> None:
     """Add the expected transitions of all lanes: ``sum_t alpha[s, t-1] * departures[s, c] * gamma[s', t]``.
 
     alpha, gamma: [S + 1, >= steps, lanes]; transition: [S, L], added to.

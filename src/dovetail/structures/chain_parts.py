@@ -19,10 +19,10 @@ LOG_FLOOR = -160.0
 class ChainPotentials(NamedTuple):
     """One number for every part of a batch of chains with N tokens, L labels and S states.
 
-    As potentials, a labelling ``y`` of a sentence has the score
-    ``start[y[0]] + sum_t unary[t, y[t]] + sum_{t>0} (transition[s[t-1], y[t]] + edge[t, y[t-1], y[t]]) + end[y[-1]]``
-    where the state ``s[t]`` is ``y[t]`` in a chain of order 1 and ``y[t-1] * L + y[t]`` (``L * L + y[0]`` at the
-    first token) in a chain of order 2. As marginals, each entry is the expected count of its part.
+    As potentials, a labelling ``y`` of a sentence has the score ``start[y[0]] + sum_t unary[t, y[t]] +
+    end[y[-1]] + sum_{t>0} (transition[s[t-1], y[t]] + edge[t, y[t-1], y[t]])``, where the state ``s[t]``
+    is ``y[t]`` in a chain of order 1, and in a chain of order 2 ``y[t-1] * L + y[t]``, at the first token
+    ``L * L + y[0]``. As marginals, each entry is the expected count of its part.
     """
 
     unary: Floats
@@ -34,7 +34,7 @@ class ChainPotentials(NamedTuple):
     end: Floats
     """``[L]``: the last label."""
     edge: Floats
-    """``[N, L, L]``: labels b, c at tokens t - 1, t; ``[0, L, L]`` when absent; a first token's row is ignored."""
+    """``[N, L, L]``: labels b, c at tokens t - 1, t, unless t is first; ``[0, L, L]`` when absent."""
 
     @classmethod
     def of(
@@ -84,7 +84,7 @@ def weigh(potentials: ChainPotentials, order: int) -> ChainWeights:
     states, labels = transition.shape
     departures = np.zeros((states + 1, labels))
     departures[:states] = transition
-    # In both orders, predecessor i of the state entered by label c in group g is row i * groups + g of transition.
+    # In both orders, row i * groups + g of transition is predecessor i of the states entered in group g.
     groups = 1 if order == 1 else labels
     arrivals = np.zeros((states + 1, states // groups))
     by_group = transition.reshape(-1, groups, labels).transpose(1, 2, 0)
@@ -114,9 +114,10 @@ class Messages(NamedTuple):
 class Posterior(NamedTuple):
     """All that is needed to give any probability of a shard of sentences as a product.
 
-    ``P(state s at t-1, label c at t) = forward[t-1, s] * departures[s, c] * exp(edge[t]) * backward[t, base(s) + c]``
-    and ``P(label c first) = start weight[c] * backward[first token, first state + c]``. In a ``logged`` sentence the
-    messages are logarithms, and the same holds for the sums of log potentials less the sentence's log Z.
+    ``P(state s at t-1, label c at t) = forward[t-1, s] * departures[s, c] * edge weight * backward[t,
+    base(s) + c]`` and ``P(label c first) = start[c] * backward[first token, first state + c]``. In a
+    ``logged`` sentence the messages are logarithms, and the same holds for sums of log potentials less
+    the sentence's log Z.
     """
 
     potentials: ChainPotentials

@@ -11,14 +11,12 @@ from dovetail.structures.chain_posterior import first_labels, pairs
 
 
 @kernel
-def path_probabilities(
-    posterior: Posterior, queries: PathQueries, low: int, high: int, out: Floats
-) -> None:
+def path_probabilities(posterior: Posterior, queries: PathQueries, low: int, high: int, out: Floats) -> None:
     """The probability of each of the queries low .. high; out: [queries], set.
 
     The probability mass of the path so far is kept by state, and moves on by ``P(next label | state)``.
     """
-    labels, table = posterior.potentials.unary.shape[1], posterior.potentials.transition.shape[0]
+    table, labels = posterior.potentials.transition.shape
     order = posterior.order
     probabilities = np.empty(labels)
     joint = np.empty((table, labels))

@@ -33,7 +33,7 @@ def first_labels(posterior: Posterior, n: int, out: Floats) -> None:
 
 @kernel
 def pairs(posterior: Posterior, n: int, token: int, out: Floats, totals: Floats) -> None:
-    """Set ``out[s, c] = P(state s at token - 1, label c at token)`` in sentence n, and totals[s] to its sum over c.
+    """Set ``out[s, c] = P(state s at token - 1, label c at token)`` in sentence n; totals[s] is the sum.
 
     out: [S, L]; totals: [S]; rows of states that cannot be occupied at token - 1 are left alone.
     """
@@ -70,10 +70,10 @@ def pairs(posterior: Posterior, n: int, token: int, out: Floats, totals: Floats)
 @kernel
 def expectations(posterior: Posterior, sentences: Integers, expected: ChainPotentials) -> None:
     """The expected counts of some sentences: unary and edge are set, the rest is added to."""
-    labels = posterior.potentials.unary.shape[1]
+    table, labels = posterior.potentials.transition.shape
     probabilities = np.empty(labels)
-    joint = np.empty(posterior.potentials.transition.shape)
-    totals = np.empty(joint.shape[0])
+    joint = np.empty((table, labels))
+    totals = np.empty(table)
     for n in sentences:
         first, last = posterior.offsets[n], posterior.offsets[n + 1]
         first_labels(posterior, n, probabilities)
@@ -104,10 +104,10 @@ def entropies(posterior: Posterior, low: int, high: int, out: Floats) -> None:
 
     out: [n], set; 0 for a sentence with no labelling.
     """
-    labels = posterior.potentials.unary.shape[1]
+    table, labels = posterior.potentials.transition.shape
     probabilities = np.empty(labels)
-    joint = np.empty(posterior.potentials.transition.shape)
-    totals = np.empty(joint.shape[0])
+    joint = np.empty((table, labels))
+    totals = np.empty(table)
     for n in range(low, high):
         first, last = posterior.offsets[n], posterior.offsets[n + 1]
         out[n] = 0.0
@@ -129,7 +129,7 @@ def entropies(posterior: Posterior, low: int, high: int, out: Floats) -> None:
 
 @kernel
 def draw(weights: Floats, row: int, uniform: float) -> int:
-    """The column drawn by a uniform number in proportion to the weights of a row; weights: [rows, columns]."""
+    """The column that a uniform number draws in proportion to a row of weights; weights: [rows, columns]."""
     level = 0.0
     for c in range(weights.shape[1]):
         level += weights[row, c]
@@ -150,10 +150,10 @@ def samples(posterior: Posterior, low: int, high: int, uniforms: Floats, out: La
 
     uniforms: [samples, N] in [0, 1); out: [samples, N], set.
     """
-    labels = posterior.potentials.unary.shape[1]
+    table, labels = posterior.potentials.transition.shape
     first_state = layout(posterior.order, labels)[2]
-    joint = np.empty(posterior.potentials.transition.shape)
-    totals = np.empty(joint.shape[0])
+    joint = np.empty((table, labels))
+    totals = np.empty(table)
     current = np.empty(out.shape[0], np.int64)
     for n in range(low, high):
         first, last = posterior.offsets[n], posterior.offsets[n + 1]

@@ -19,7 +19,7 @@ def viterbi(
     labels_out: Labels,
     scores: Floats,
 ) -> None:
-    """The best labelling of each sentence low .. high; of equal ones, that with the lowest label where they part last.
+    """The best labelling of each sentence low .. high; ties go to the lowest label where they part last.
 
     labels_out: [N], set; scores: [n], set to the score, minus infinity where no labelling is allowed.
     """

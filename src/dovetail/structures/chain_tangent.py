@@ -11,18 +11,17 @@ from dovetail.structures.chain_posterior import first_labels, pairs
 
 
 @kernel
-def tangents(
-    posterior: Posterior, low: int, high: int, direction: ChainPotentials, out: ChainPotentials
-) -> None:
+def tangents(posterior: Posterior, low: int, high: int, direction: ChainPotentials, out: ChainPotentials) -> None:
     """The derivative of the expected counts of sentences low .. high along a direction.
 
-    With D the total of the direction over the parts of a labelling, the derivative of the probability of a part
-    is its covariance with D: ``P(part) * (E[D | part] - E[D])``, and E[D | part] is the sum of what the past is
-    expected to bring given the part, the part's own, and what the future is expected to bring.
+    With D the total of the direction over the parts of a labelling, the derivative of the probability of
+    a part is its covariance with D: ``P(part) * (E[D | part] - E[D])``, and E[D | part] is the sum of
+    what the past is expected to bring given the part, the part's own, and what the future is expected to
+    bring.
 
     direction, out: shaped like the potentials; in out, unary and edge are set, the rest is added to.
     """
-    labels, table = posterior.potentials.unary.shape[1], posterior.potentials.transition.shape[0]
+    table, labels = posterior.potentials.transition.shape
     order, has_edge = posterior.order, posterior.potentials.edge.shape[0] > 0
     first_state = layout(order, labels)[2]
     longest = 0

@@ -75,9 +75,7 @@ def _read_annotations(path: Path, text: str, encoding: str, report: ReadReport) 
     return list(spans.values())
 
 
-def _entity(
-    line: str, text: str, path: Path, number: int, report: ReadReport
-) -> tuple[str, CharacterSpan | None]:
+def _entity(line: str, text: str, path: Path, number: int, report: ReadReport) -> tuple[str, CharacterSpan | None]:
     name, _, rest = line.partition("\t")
     place, _, mention = rest.partition("\t")
     match = _ENTITY.fullmatch(place)
@@ -114,6 +112,12 @@ def write_brat(items: Iterable[Document | Sentence], path: str | PathLike[str]) 
 
     A probability becomes a note of its entity. A text that is there already must be the same: it is not
     changed. Documents are held whole, because brat counts characters from their beginning.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_brat([Sentence(("In", "Bern"), {"ner": ("O", "B-LOC")})], folder)
+    ...     Path(folder, "1.ann").read_text()
+    'T1\\tLOC 3 7\\tBern\\n'
     """
     target = Path(path)
     documents = join_pieces(item if isinstance(item, Document) else Document((item,)) for item in items)
@@ -145,9 +149,7 @@ def _write_one(document: Document, text_path: Path) -> None:
     with atomic_writer(text_path.with_suffix(".ann")) as file:
         for number, span in enumerate(character_spans(document), 1):
             if not span.label or len(span.label.split()) != 1:
-                raise DovetailError(
-                    f"the label {span.label!r} cannot be written: brat's labels are single words"
-                )
+                raise DovetailError(f"the label {span.label!r} cannot be written: brat's labels are single words")
             mention = re.sub(r"\s", " ", document.slice(span.start, span.end))
             file.write(f"T{number}\t{span.label} {span.start} {span.end}\t{mention}\n")
             if span.probability is not None:

@@ -209,9 +209,7 @@ def write_conll(
                 whole = _with_tags(sentence)
                 if columns is None and not whole.layers.keys() <= set(names):
                     extra = ", ".join(sorted(whole.layers.keys() - set(names)))
-                    raise DovetailError(
-                        f"sentence {number} has layers that the first lacks: {extra}; name the columns"
-                    )
+                    raise DovetailError(f"sentence {number} has layers that the first lacks: {extra}; name the columns")
                 file.write(_lines(whole, layout, scheme, converted, number) + "\n\n")
 
 

@@ -31,9 +31,7 @@ _NEWDOC = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.*))?\s*$")
 _NER = re.compile(r"(?:^|\|)NER=([^|]*)")
 
 
-def read_conllu(
-    path: Source, encoding: str = "utf-8", report: ReadReport | None = None
-) -> Iterator[Document]:
+def read_conllu(path: Source, encoding: str = "utf-8", report: ReadReport | None = None) -> Iterator[Document]:
     r"""The documents of a CoNLL-U file, streamed: ``# newdoc`` begins one, long ones come in pieces.
 
     The text of a document is made of its sentences' ``# text`` or else of their words and
@@ -93,9 +91,7 @@ def _is_word(fields: list[str], expected: int, path: str, line: int) -> bool:
             raise InputError(f"multiword token {fields[0]} stands before word {expected}", path, line)
         return False
     if int(number[1]) != expected:
-        raise InputError(
-            f"word number {number[1]}, expected {expected}; is a blank line missing?", path, line
-        )
+        raise InputError(f"word number {number[1]}, expected {expected}; is a blank line missing?", path, line)
     return True
 
 
@@ -155,17 +151,12 @@ def _place(sentences: Iterable[Placed], path: str, report: ReadReport) -> Iterat
         if text is not None and places is None:
             report.note("sentence whose # text does not hold its words; the words were taken", path, line)
         if text is None or places is None:
-            text = (
-                "".join(surface.form + " " * surface.has_space for surface in surfaces[:-1])
-                + surfaces[-1].form
-            )
+            text = "".join(surface.form + " " * surface.has_space for surface in surfaces[:-1]) + surfaces[-1].form
             places = _find_all(surfaces, text) or []
         offsets = [(first + start, last + start) for first, last in _word_offsets(sentence, surfaces, places)]
         text += " " * surfaces[-1].has_space
         start += len(text)
-        yield Member(
-            replace(sentence, offsets=tuple(offsets)), newdoc is not None, newdoc and newdoc[1], text
-        )
+        yield Member(replace(sentence, offsets=tuple(offsets)), newdoc is not None, newdoc and newdoc[1], text)
 
 
 def _find_all(surfaces: list[_Surface], text: str) -> list[tuple[int, int]] | None:
@@ -220,9 +211,7 @@ def _lines(sentence: Sentence, document: Document | None, is_first: bool, number
     for position, fields in enumerate(zip(*_columns(sentence, number), strict=True), 1):
         line = "\t".join((str(position), *fields))
         if line.count("\t") != WIDTH - 1 or "\n" in line or "" in fields:
-            raise DovetailError(
-                f"sentence {number}, word {position}: a value is empty or has a tab or line end"
-            )
+            raise DovetailError(f"sentence {number}, word {position}: a value is empty or has a tab or line end")
         yield from before.get(position, [])
         yield line
         yield from after.get(position, [])

@@ -20,6 +20,8 @@ from typing import IO, Any, Literal, cast, overload
 from dovetail.errors import DovetailError, InputError
 
 BLOCK_BYTES = 1 << 16
+MAX_LINE_BYTES = 1 << 27
+"""A longer line means that this is no file of lines; it would fill the memory."""
 
 Source = str | os.PathLike[str] | IO[str] | IO[bytes]
 """What can be read: a path, ``-`` for the standard input, or an open file."""
@@ -56,6 +58,8 @@ class TextReader:
                 pending = [rest.pop()]
                 for line in rest:
                     yield line.removesuffix("\r")
+            elif len(pending) * BLOCK_BYTES > MAX_LINE_BYTES:
+                raise InputError(f"a line of over {MAX_LINE_BYTES:,} bytes; are its line ends missing?", self.name)
         last = "".join(pending)
         if last:
             yield last.removesuffix("\r")
@@ -71,9 +75,7 @@ class TextReader:
                 text = data
             else:
                 if is_first and data[:2] == b"\x1f\x8b":
-                    raise InputError(
-                        "this is gzip-compressed; give the file a name that ends in .gz", self.name
-                    )
+                    raise InputError("this is gzip-compressed; give the file a name that ends in .gz", self.name)
                 try:
                     text = decoder.decode(data, final=not data)
                 except UnicodeDecodeError as error:
@@ -117,9 +119,7 @@ def open_text(source: Source, encoding: str = "utf-8") -> TextReader:
     """
     _decoder(encoding)
     if hasattr(source, "read"):
-        return TextReader(
-            cast("IO[Any]", source), str(getattr(source, "name", "<stream>")), encoding, owned=False
-        )
+        return TextReader(cast("IO[Any]", source), str(getattr(source, "name", "<stream>")), encoding, owned=False)
     name = os.fspath(source)
     if name == "-":
         return TextReader(getattr(sys.stdin, "buffer", sys.stdin), "<stdin>", encoding, owned=False)
@@ -172,9 +172,7 @@ def _cannot_read(error: OSError, name: str) -> InputError:
 @overload
 def atomic_writer(path: str | os.PathLike[str]) -> AbstractContextManager[IO[str]]: ...
 @overload
-def atomic_writer(
-    path: str | os.PathLike[str], *, binary: Literal[True]
-) -> AbstractContextManager[IO[bytes]]: ...
+def atomic_writer(path: str | os.PathLike[str], *, binary: Literal[True]) -> AbstractContextManager[IO[bytes]]: ...
 def atomic_writer(
     path: str | os.PathLike[str], *, binary: bool = False
 ) -> AbstractContextManager[IO[str]] | AbstractContextManager[IO[bytes]]:

@@ -25,9 +25,7 @@ class Format(NamedTuple):
 
 
 FORMATS: dict[str, Format] = {
-    "conll": Format(
-        read_conll, write_conll, (".conll", ".conll03", ".bio", ".iob", ".iob2", ".iobes", ".tsv")
-    ),
+    "conll": Format(read_conll, write_conll, (".conll", ".conll03", ".bio", ".iob", ".iob2", ".iobes", ".tsv")),
     "conllu": Format(read_conllu, write_conllu, (".conllu",)),
     "jsonl": Format(read_jsonl, write_jsonl, (".jsonl", ".ndjson")),
     "text": Format(read_text, write_text, (".txt", ".text")),
@@ -39,6 +37,13 @@ def read(path: str | PathLike[str], format: str | None = None, **options: Any) -
     """The documents of a file. ``options`` are those of the format's own reader.
 
     Without a ``format`` the ending of the name tells it (``.gz`` aside); a folder is read as brat standoff.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write([Sentence(("Bern",), {"ner": ("B-LOC",)})], folder + "/a.conll.gz")
+    ...     [document] = read(folder + "/a.conll.gz")
+    >>> document.sentences[0].words
+    ('Bern',)
     """
     return _format_of(path, format).read(path, **options)
 

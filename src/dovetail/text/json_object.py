@@ -62,9 +62,7 @@ class JsonObject:
         """The document that the object is."""
         text = self.text()
         if text is None or self.is_sentence():
-            raise self.wrong(
-                'expected a document with "text" and without "words", as the first object is none'
-            )
+            raise self.wrong('expected a document with "text" and without "words", as the first object is none')
         given = next((name for name in _SPANS if name in self.fields), None)
         if given is None:
             sentences = segment(text, lines)
@@ -147,18 +145,14 @@ class JsonObject:
         given = self.fields.get("offsets")
         if given is None:
             return None
-        pairs = [
-            tuple(pair) for pair in given if isinstance(pair, list) and "".join(map(_letter, pair)) == "ii"
-        ]
+        pairs = [tuple(pair) for pair in given if isinstance(pair, list) and "".join(map(_letter, pair)) == "ii"]
         flat = list(chain.from_iterable(pairs))
         if len(pairs) != length or len(given) != length or flat != sorted(flat) or min(flat, default=0) < 0:
             raise self.wrong('"offsets" must hold an increasing [start, end] for each word')
         return tuple((start, end) for start, end in pairs)
 
     def _comments(self, known: Iterable[str]) -> tuple[str, ...]:
-        comments = [
-            f"# {key} = {_one_line(value)}" for key, value in self.fields.items() if key not in set(known)
-        ]
+        comments = [f"# {key} = {_one_line(value)}" for key, value in self.fields.items() if key not in set(known)]
         kept = self.fields.get("comments", [])
         return (*comments, *(line for line in kept if isinstance(line, str)))
 

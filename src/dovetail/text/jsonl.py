@@ -156,9 +156,7 @@ def _sentence_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str
         fields.update(sentence.layers)
         if sentence.spans or "ner" in sentence.layers:
             fields["entities"] = [
-                _span_object(
-                    span.start, span.end, span.label, span.probability, _surface(sentence, document, span)
-                )
+                _span_object(span.start, span.end, span.label, span.probability, _surface(sentence, document, span))
                 for span in all_spans(sentence)
             ]
         if sentence.offsets:

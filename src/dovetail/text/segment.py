@@ -63,10 +63,7 @@ def segment(
     """
     tokens = tokenise(text, unspaced) if words == "tokenise" else split_spaces(text)
     starts = _starts(text, tokens, lines)
-    return [
-        _sentence(*part, offset)
-        for part in _cut(tokens, starts, words == "tokenise" and lines == "paragraphs")
-    ]
+    return [_sentence(*part, offset) for part in _cut(tokens, starts, words == "tokenise")]
 
 
 def annotate(
@@ -91,7 +88,7 @@ def annotate(
         del starts[inside]
     waiting = sorted(spans, key=lambda span: (span.start, -span.end), reverse=True)
     sentences = []
-    for words, offsets in _cut(tokens, starts, lines == "paragraphs"):
+    for words, offsets in _cut(tokens, starts, part_periods=True):
         found = []
         while waiting and waiting[-1].start < offsets[-1][1]:
             span = waiting.pop()
@@ -119,9 +116,7 @@ def _sentence(words: Sequence[str], offsets: Sequence[tuple[int, int]], offset: 
     return Sentence(tuple(words), offsets=tuple(moved))
 
 
-def _cut(
-    tokens: Tokens, starts: list[int], part_periods: bool
-) -> Iterable[tuple[list[str], list[tuple[int, int]]]]:
+def _cut(tokens: Tokens, starts: list[int], part_periods: bool) -> Iterable[tuple[list[str], list[tuple[int, int]]]]:
     for start, end in pairwise([*starts, len(tokens.words)]):
         words, offsets = tokens.words[start:end], tokens.offsets[start:end]
         if part_periods:
@@ -162,9 +157,7 @@ def _possible_ends(tokens: Tokens) -> dict[int, int]:
     for mark, word in enumerate(words):
         if word[-1] in _ENDS:
             after = mark + 1
-            while (
-                after < len(words) and words[after] in _CLOSERS and offsets[after][0] == offsets[after - 1][1]
-            ):
+            while after < len(words) and words[after] in _CLOSERS and offsets[after][0] == offsets[after - 1][1]:
                 after += 1
             if after < len(words) and _SMILEY.fullmatch(words[after]):
                 after += 1

@@ -227,9 +227,7 @@ def convert(tags: Sequence[str], source: Scheme | None, target: Scheme) -> list[
     known = prefixes(source)
     for tag in set(tags):
         if tag != "O" and split_tag(tag)[0] not in known:
-            raise ValueError(
-                f"{tag!r} is no tag of the scheme {source}, whose prefixes are O and {', '.join(known)}"
-            )
+            raise ValueError(f"{tag!r} is no tag of the scheme {source}, whose prefixes are O and {', '.join(known)}")
     if target == "iob2":
         return to_iob2(tags)
     return spans_to_tags(tags_to_spans(tags), len(tags), target)
@@ -242,9 +240,7 @@ class _Iob2Cache(dict[tuple[str, str], str]):
         if len(self) >= 100_000:
             self.clear()
         (previous_role, previous_label), (role, label) = _SPLIT[transition[0]], _SPLIT[transition[1]]
-        continues = (
-            previous_role in (_BEGIN, _INSIDE) and role in (_INSIDE, _LAST) and previous_label == label
-        )
+        continues = previous_role in (_BEGIN, _INSIDE) and role in (_INSIDE, _LAST) and previous_label == label
         tag = transition[1] if role == _PLAIN else join_tag("I" if continues else "B", label)
         self[transition] = tag
         return tag

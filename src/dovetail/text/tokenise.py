@@ -164,9 +164,7 @@ _SUFFIXES = word_set("esque ette fest fold gate itis less most rama wise")
 
 def _contractions() -> dict[str, int]:
     """Where words written together part: cannot, gonna; and negations without their apostrophe, dont."""
-    parts = word_set(
-        "can|not gon|na wan|na got|ta lem|me gim|me i|m i|ve that|s what|s there|s you|re they|re"
-    )
+    parts = word_set("can|not gon|na wan|na got|ta lem|me gim|me i|m i|ve that|s what|s there|s you|re they|re")
     verbs = word_set("ai ar are ca could did do does had has have is must should was were wo would")
     return {part.replace("|", ""): part.index("|") for part in parts | {f"{verb}|nt" for verb in verbs}}
 
@@ -207,9 +205,7 @@ def _classes() -> _Classes:
     kinds = [unicodedata.category(chr(code))[0] for code in range(0x10000)]
     unspaced = {code for first, last in _UNSPACED_BLOCKS for code in range(first, min(last, 0xFFFF) + 1)}
     joiners = {0x5F, 0xAD, 0x200C, 0x200D}
-    word = [
-        code for code, kind in enumerate(kinds) if code in joiners or (kind in "LMN" and code not in unspaced)
-    ]
+    word = [code for code, kind in enumerate(kinds) if code in joiners or (kind in "LMN" and code not in unspaced)]
     # Beyond the first plane whole blocks will do: ancient scripts, mathematical letters, rare ideographs.
     return _Classes(
         _ranges(word) + "\U00010000-\U0001cfff\U0001d400-\U0001d7ff\U0001e000-\U0001efff",

@@ -96,9 +96,7 @@ class _ChunkLayer:
             return tags
         return tuple(to_iob2(tags))
 
-    def _examine(
-        self, previous: str | None, tag: str | None, path: str, line: int, report: ReadReport
-    ) -> None:
+    def _examine(self, previous: str | None, tag: str | None, path: str, line: int, report: ReadReport) -> None:
         if tag is not None and tag != "O" and tag.partition("-")[0] not in tuple(prefixes(self.scheme)):
             raise InputError(
                 f"{tag!r} is no tag of the scheme {self.scheme} in which the layer {self.name!r} is read; "
@@ -109,7 +107,5 @@ class _ChunkLayer:
         if may_follow(previous, tag, self.scheme):
             self.legal.add((previous, tag))
         else:
-            message = (
-                f"illegal {self.scheme} tag sequence in the layer {self.name!r}, read as conlleval reads it"
-            )
+            message = f"illegal {self.scheme} tag sequence in the layer {self.name!r}, read as conlleval reads it"
             report.note(message, path, line)

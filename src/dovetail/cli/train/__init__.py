@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from dovetail.cli.train.tagger import tagger
+from dovetail.cli.train.tagger import train_tagger
 
 app = typer.Typer(rich_markup_mode=None)
-app.command()(tagger)
+app.command("tagger")(train_tagger)
 
 
 @app.callback(invoke_without_command=True)

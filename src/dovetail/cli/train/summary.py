@@ -1,0 +1,43 @@
+"""What a training run has come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dovetail.cli.console import count
+from dovetail.cli.scores import score
+
+if TYPE_CHECKING:
+    from dovetail.models.tagger import Tagger
+    from dovetail.text.sentence import Sentence
+
+STOPPED = {
+    "converged": "the objective no longer falls",
+    "dev": "the score on dev no longer rises",
+    "limit": "the last iteration allowed",
+    "interrupted": "you interrupted it; these are the best weights so far",
+}
+
+
+def summary(model: Tagger, dev: Sequence[Sentence] | None, output: Path, seconds: float) -> str:
+    """The scores on dev, and what was trained, how long, why it ended, and where it is."""
+    from dovetail.evaluate import scores_table
+
+    trained = model.model_
+    assert trained is not None
+    lines = []
+    if dev:
+        lines += [scores_table(score(dev, list(model.annotate(dev)), model.target)), ""]
+    card = model.card_
+    weights = len(trained.node.weight) + (len(trained.edge.weight) if trained.edge is not None else 0)
+    stored = output.stat().st_size
+    size = f"{stored / 1e6:.1f} MB" if stored >= 1e5 else f"{stored / 1e3:.0f} kB"
+    data = f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
+    lines += [
+        f"trained on {data} in {seconds:.1f} s",
+        f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}",
+        f"model: {output} ({size}, {count(len(trained.labels.names), 'label')}, {count(weights, 'weight')})",
+    ]
+    return "\n".join(lines)
