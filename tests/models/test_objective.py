@@ -146,9 +146,9 @@ def test_dev_potentials_are_those_of_the_exported_model() -> None:
     weight = np.random.default_rng(1).normal(size=training.objective.parameters)
     during = training.dev_potentials(dev)(weight).potentials
     after = training.export(weight).chains(dev, threads=1).potentials
-    assert np.allclose(during.unary, after.unary, atol=1e-3)
-    assert np.allclose(during.edge, after.edge, atol=1e-3)
-    assert np.allclose(during.transition, after.transition, atol=1e-3)
+    assert np.allclose(during.unary, after.unary, atol=0.02)
+    assert np.allclose(during.edge, after.edge, atol=0.02)
+    assert np.allclose(during.transition, after.transition, atol=0.02)
 
 
 def test_starting_from_a_model_gives_back_its_objective() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -64,10 +64,14 @@ class Weights:
         stored = self.without_zeros(self.weight.astype(np.float16) != 0) if half else self
         return {
             f"{prefix}.keys": stored.index.keys,
-            f"{prefix}.count": np.diff(stored.layout.ptr).astype(np.uint16),
+            f"{prefix}.count": np.diff(stored.layout.ptr).astype(np.uint8 if self.layout.outputs < 256 else np.uint16),
             f"{prefix}.label": stored.layout.label.astype(narrow),
             f"{prefix}.weight": stored.weight.astype(np.float16) if half else stored.weight,
         }
+
+    def scaled(self, factor: float) -> Weights:
+        """All weights times a factor."""
+        return replace(self, weight=frozen(self.weight * np.float32(factor)))
 
     def without_zeros(self, keep: NDArray[np.bool_]) -> Weights:
         """Only the parameters to keep [parameters], and the features that still have some."""
@@ -99,6 +103,21 @@ class ChainModel:
     node: Weights
     edge: Weights | None
     transition: NDArray[np.float32]
+    outside: float = 0.0
+    """Added to the score of the label O when the best tagging is sought, and only then: see ``Tagger.balance``."""
+
+    def best(self, chains: ChainBatch) -> NDArray[np.int32]:
+        """The tagging to answer with, [tokens]."""
+        if not self.outside:
+            return chains.best()
+        unary = chains.potentials.unary.copy()
+        unary[:, self.labels.names.index("O")] += self.outside
+        return replace(chains, potentials=chains.potentials._replace(unary=unary)).best()
+
+    def scaled(self, factor: float) -> ChainModel:
+        """The model with all weights times a factor: the same ranking of taggings, with other probabilities."""
+        edge = self.edge.scaled(factor) if self.edge else None
+        return replace(self, node=self.node.scaled(factor), edge=edge, transition=self.transition * np.float32(factor))
 
     def forbidden(self) -> Forbidden:
         """What the tagging scheme rules out."""
@@ -134,6 +153,7 @@ class ChainModel:
             "order": self.order,
             "constrain": self.constrain,
             "hash_bits": self.node.index.bits,
+            "outside": self.outside,
         }
 
     @classmethod
@@ -154,6 +174,7 @@ class ChainModel:
             weights("node", size),
             weights("edge", size * size) if "edge.keys" in arrays else None,
             cast("NDArray[np.float32]", arrays["transition"]),
+            float(header["outside"]),
         )
 
 

@@ -23,7 +23,7 @@ def entity_probabilities(
     it longer; it is not a product of token marginals.
     """
     if spans is None:
-        tags = model.labels.decode(batch.best(), batch.offsets)
+        tags = model.labels.decode(model.best(batch), batch.offsets)
         spans = [[Span(*span) for span in tags_to_spans(each)] for each in tags]
     path, continuing = cache(model.labels.path), cache(model.labels.continuing)
     asked = [(i, span) for i, each in enumerate(spans) for span in each]

@@ -63,12 +63,12 @@ def _weights_of(weights: Weights, features: Sequence[NamedFeature]) -> np.ndarra
 def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Explanation:
     """Explain the tag of one token in the best tagging of the sentence, against the most probable other tag."""
     chains = model.chains([sentence], threads=1)
-    best = chains.best()
-    _, marginals = model.chains([sentence], threads=1).log_partition_and_marginals()
-    probability = marginals.unary[position]
+    best = model.best(chains)
+    probability = chains.marginals().unary[position]
     shown = model.labels.shown
     tag = int(best[position])
-    rival = max((i for i in range(len(shown)) if i != tag), key=lambda i: float(probability[i]), default=tag)
+    others = [i for i in range(len(shown)) if shown[i] != shown[tag]]
+    rival = max(others, key=lambda i: float(probability[i]), default=tag)
     features = [f for t in node_templates(model.features) for f in named_features(t, sentence, position)]
     table = _weights_of(model.node, features)
     evidence = [Evidence(f.name, float(row[tag]), float(row[rival])) for f, row in zip(features, table, strict=True)]
@@ -88,7 +88,8 @@ def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Expla
             )
         )
     evidence = sorted((e for e in evidence if e.weight or e.against), key=lambda e: -e.margin)
-    ranked = sorted(zip(shown, probability.tolist(), strict=True), key=lambda pair: -pair[1])
+    by_name = {name: sum(p for n, p in zip(shown, probability.tolist(), strict=True) if n == name) for name in shown}
+    ranked = sorted(by_name.items(), key=lambda pair: -pair[1])
     return Explanation(sentence.words[position], position, shown[tag], shown[rival], tuple(ranked), tuple(evidence))
 
 

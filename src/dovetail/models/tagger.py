@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from dovetail.models.entities import entity_probabilities
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
 from dovetail.models.labels import Labels
+from dovetail.models.tuning import balanced, calibrated
 from dovetail.structures.chain import ChainBatch
 from dovetail.text.sentence import Sentence, Span
 from dovetail.version import __version__
@@ -37,7 +38,6 @@ OPTIMISERS: dict[str, Callable[..., Any]] = {
     "perceptron": AveragedPerceptron,
 }
 BATCH_TOKENS = 100_000  # how much text is scored at once: bounds memory, and keeps threads busy
-DEFAULT_L2 = 0.5
 
 Input = Sequence[Sentence] | Sequence[Sequence[str]]
 
@@ -81,7 +81,7 @@ class Tagger:
     """likelihood, perceptron or softmax-margin."""
     optimiser: str = "lbfgs"
     """lbfgs, sgd, adagrad or perceptron."""
-    l2: float = DEFAULT_L2
+    l2: float = 0.1
     """Penalty on squared weights, as CRFsuite's c2: 1 / (2 variance)."""
     l1: float = 0.0
     """Penalty on absolute weights, as CRFsuite's c1."""
@@ -91,16 +91,20 @@ class Tagger:
     """Sentences a step, for online optimisers."""
     gain: float | None = None
     """Step size, for sgd and adagrad."""
-    min_count: int = 1
-    """Drop features that occur less often."""
+    min_count: int = 2
+    """Drop features that occur less often. What was seen once tells little of what comes, and learns by heart."""
     hash_bits: int | None = None
     """At most 2**hash_bits features, by hashing."""
-    observed_only: bool = True
-    """Weights only for pairs of feature and label that occur together."""
+    observed_only: bool = False
+    """Weights only for pairs of feature and label that occur together: a smaller model, a little less accurate."""
     merge_twins: bool = True
     """Merge features that fire at the same tokens: exact for L2, and faster."""
     ignore: Sequence[str] = ()
     """Layers that the features shall not read."""
+    calibrate: bool = True
+    """Choose on dev how sure to be: one factor for all weights, which changes probabilities and no ranking."""
+    balance: bool = True
+    """Choose on dev how readily to answer O, for the best F1. Only the best tagging changes, no probability."""
     patience: int = 5
     """Dev measurements without progress before training stops."""
     seed: int = 1
@@ -179,6 +183,13 @@ class Tagger:
         if saved is not None and not monitor.interrupted:
             saved.remove()
         self.model_ = training.export(weight)
+        if dev is not None:
+            held_out = as_sentences(dev)
+            gold = self._tags_of(held_out, dev_tags, "dev")
+            if self.calibrate:
+                self.model_ = calibrated(self.model_, held_out, gold, self._threads())
+            if self.balance and labels.scheme is not None:
+                self.model_ = balanced(self.model_, held_out, gold, self._threads())
         self.card_ = {
             "sentences": len(corpus),
             "tokens": sum(map(len, corpus)),
@@ -209,7 +220,7 @@ class Tagger:
         features = FeatureSet.of(self.features)
         missing = {c for c in features.columns if c != "word" and not any(c in s.layers for s in corpus)}
         named = isinstance(self.features, str) and not self.features.endswith(".toml")
-        features = features.without_columns(set(self.ignore) | (missing if named else set()))
+        features = features.without_columns({self.target, *self.ignore} | (missing if named else set()))
         if not features.templates:
             raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
         return features
@@ -257,7 +268,8 @@ class Tagger:
     def predict(self, sentences: Input) -> list[list[str]]:
         """The best tags of every sentence."""
         model = self._model()
-        return [t for _, batch in self._batches(sentences) for t in model.labels.decode(batch.best(), batch.offsets)]
+        batches = (batch for _, batch in self._batches(sentences))
+        return [tags for batch in batches for tags in model.labels.decode(model.best(batch), batch.offsets)]
 
     def predict_marginals(self, sentences: Input) -> list[NDArray[np.float64]]:
         """For every sentence the probability of each label at each token, [tokens, labels]; columns as ``classes_``."""
@@ -313,7 +325,7 @@ class Tagger:
                     yield sentence.with_entities(tuple(spans), self.target)
             else:
                 for sentence, tags in zip(some, self.predict(some), strict=True):
-                    yield sentence.with_layer(self.target, tuple(tags))
+                    yield replace(sentence, spans=()).with_layer(self.target, tuple(tags))
 
     def score(self, sentences: Input, tags: Sequence[Sequence[str]] | None = None) -> float:
         """Entity F1 in percent, or token accuracy in percent for plain labels."""

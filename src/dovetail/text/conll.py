@@ -133,7 +133,7 @@ def _find_layout(
         if _kind_of(line, found == "\t") == "data":
             width = len(line.split("\t") if found == "\t" else _split_spaces(line))
             return Layout(tuple(columns or default_columns(width)), found), head
-    return Layout(tuple(columns or ("word",)), separator or "\t"), head
+    return Layout(tuple(columns or ("word",)), separator or " "), head
 
 
 def _split_spaces(line: str) -> list[str]:

@@ -101,9 +101,9 @@ class TextReader:
     def _decoding_message(self, error: UnicodeDecodeError) -> str:
         encoding = "UTF-8" if _is_utf8(self._encoding) else self._encoding
         if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            advice = "it looks like UTF-16: convert the file, or pass encoding='utf-16'"
+            advice = "it looks like UTF-16: convert the file, or give its encoding: utf-16"
         else:
-            advice = "convert the file, or pass encoding='latin-1'"
+            advice = "convert the file, or give its encoding, such as latin-1"
         return f"not valid {encoding} (byte 0x{error.object[error.start]:02x}); {advice}"
 
 

@@ -1,0 +1,59 @@
+"""What is chosen on held-out data after training: how sure the probabilities are, and how readily the answer is O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dovetail.evaluate import entity_scores
+from dovetail.models.chain_model import ChainModel
+from dovetail.structures.chain import ChainBatch
+from dovetail.text.sentence import Sentence
+
+FACTORS = np.geomspace(0.3, 1.5, 25)  # what all weights may be multiplied by
+BALANCES = np.round(np.arange(-3.0, 1.01, 0.2), 1)  # what may be added to the score of O
+
+Tags = Sequence[Sequence[str]]
+
+
+def calibrated(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: int) -> ChainModel:
+    """The model with its weights times the factor under which the dev tags are most likely.
+
+    A model is too sure of what it learnt by heart; on text it has not seen, a factor below one makes its probabilities
+    honest (temperature scaling). Sentences with labels that the model does not know are left out.
+    """
+    known = [i for i, tags in enumerate(gold) if len(tags) and (model.labels.encode([tags]) >= 0).all()]
+    if not known:
+        return model
+    chains = model.chains([dev[i] for i in known], threads)
+    labels = model.labels.encode([gold[i] for i in known])
+    score = chains.score(labels)
+    possible = np.isfinite(score)
+
+    def log_likelihood(factor: float) -> float:
+        return float((factor * score - _times(chains, factor).log_partition())[possible].sum())
+
+    return model.scaled(float(max(FACTORS.tolist(), key=log_likelihood)))
+
+
+def _times(chains: ChainBatch, factor: float) -> ChainBatch:
+    return replace(chains, potentials=type(chains.potentials)(*(part * factor for part in chains.potentials)))
+
+
+def balanced(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: int) -> ChainModel:
+    """The model with the bias of O that scores best on dev; of equal ones, the smallest.
+
+    Few labels make a tagger timid: it misses more entities than it invents. The best F1 wants them balanced. Only the
+    search for the best tagging uses the bias; probabilities stay as they are.
+    """
+    chains = model.chains(dev, threads)
+
+    def f1(outside: float) -> float:
+        found = replace(model, outside=outside).best(chains)
+        return entity_scores(gold, model.labels.decode(found, chains.offsets)).f1
+
+    scores = [f1(outside) for outside in BALANCES.tolist()]
+    smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")  # less luck in the choice
+    return replace(model, outside=float(min(BALANCES[smooth >= smooth.max() - 1e-9], key=abs)))

@@ -1,0 +1,87 @@
+"""The documentation is whole: links lead somewhere, and every option, feature set and setting is explained."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from dovetail.cli.main import app
+from dovetail.features.parse import FUNCTIONS, PLAIN
+from dovetail.features.sets import SETS
+from dovetail.models.tagger import Tagger
+from dovetail.text.formats import FORMATS
+from tests.docs.pages import OTHERS, PAGES, ROOT, anchors, difference, links
+
+DOCS = ROOT / "docs"
+COMMANDS = {"annotate": "annotate.md", "evaluate": "evaluate.md", "explain": "explain.md", "train tagger": "train.md"}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        if re.match(r"https?:", link):
+            continue
+        target, _, anchor = link.partition("#")
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), f"{page.name} links to {link}"
+        assert not anchor or anchor in anchors(file), f"{page.name} links to {link}: no such heading"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_explained_and_none_is_made_up(command: str) -> None:
+    found: Any = typer.main.get_command(app)
+    for name in command.split():
+        found = found.commands[name]
+    real = {option for parameter in found.params for option in parameter.opts if option.startswith("--")}
+    told = set(re.findall(r"`(--[a-z0-9-]+)", (DOCS / COMMANDS[command]).read_text(encoding="utf-8")))
+    assert real - told == set()
+    assert told - real <= {"--debug", "--quiet", "--help"}
+
+
+def test_every_feature_set_attribute_and_operator_is_explained() -> None:
+    page = (DOCS / "features.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`([\w-]+)", page))
+    assert set(SETS) | PLAIN | set(FUNCTIONS) | {"bias", "word", "call"} <= told
+
+
+def test_every_setting_is_explained() -> None:
+    told = set(re.findall(r"`(\w+)", (DOCS / "train.md").read_text(encoding="utf-8")))
+    assert set(Tagger().get_params()) <= told
+
+
+def test_every_format_is_explained() -> None:
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    for name, form in FORMATS.items():
+        assert f"`{name}`" in page
+        for suffix in form.suffixes:
+            assert f"`{suffix}`" in page
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    readme = links(ROOT / "README.md")
+    for page in DOCS.glob("*.md"):
+        assert f"docs/{page.name}" in readme
+
+
+def test_pages_are_found() -> None:
+    assert len(PAGES) > 10
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a ... c", "a b\nc", True),
+        ("a  b", "a b", True),
+        ("0.97", "0.98", True),
+        ("0.97", "0.90", False),
+        ("[London LOC 0...] slept", "[London LOC 0.99] slept", True),
+        ("a (b)", "a b", False),
+        ("", "something", False),
+    ],
+)
+def test_difference(shown: str, printed: str, same: bool) -> None:
+    assert (difference(shown, printed) is None) == same
