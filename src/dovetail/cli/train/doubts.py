@@ -16,9 +16,8 @@ def doubts(
     train: Sequence[Sentence],
     dev: Sequence[Sentence] | None,
     target: str,
-    wanted_layers: Sequence[str],
 ) -> list[str]:
-    """Warnings about slips in tags, labels that cannot be learned, and layers that are not there."""
+    """Warnings about slips in tags and labels that cannot be learned."""
     found = []
     tags = tagset(train, target)
     seen = {label_of(tag) for tag in tags}
@@ -28,10 +27,6 @@ def doubts(
         found.append(f"every word of the training data has the label {seen.pop()!r}: there is nothing to tell apart")
     elif dev is not None and (unseen := sorted({label_of(tag) for tag in tagset(dev, target)} - seen)):
         found.append(f"labels in dev that the training data lacks, and that no model can learn: {some(unseen)}")
-    has = {layer for sentence in train for layer in sentence.layers}
-    missing = [name for name in wanted_layers if name != "word" and name not in has]
-    if missing and train:
-        found.append(f"the training data has no layer {some(missing)}, which some features read")
     if dev is not None and not any(map(len, dev)):
         found.append("the dev data has no sentences: it cannot tell when to stop")
     return found

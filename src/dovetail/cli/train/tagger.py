@@ -86,7 +86,7 @@ def train_tagger(
     loss: Annotated[Loss | None, typer.Option(show_default="likelihood")] = None,
     optimiser: Annotated[Optimiser | None, typer.Option(show_default="lbfgs")] = None,
     l2: Annotated[
-        float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="0.5")
+        float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="0.1")
     ] = None,
     l1: Annotated[
         float | None,
@@ -110,12 +110,22 @@ def train_tagger(
     ] = None,
     min_count: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="1"),
+        typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="2"),
     ] = None,
     hash_bits: Annotated[
         int | None,
         typer.Option(metavar="N", min=8, max=31, help="Hash features into 2**N: bounded memory.", show_default="off"),
     ] = None,
+    observed_only: Annotated[
+        bool,
+        typer.Option("--observed-only", help="No weights for pairs of feature and label never seen: a smaller model."),
+    ] = False,
+    balance: Annotated[
+        bool, typer.Option("--balance/--no-balance", help="Choose on dev how readily to answer O, for the best F1.")
+    ] = True,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate/--no-calibrate", help="Choose on dev how sure the probabilities are.")
+    ] = True,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
     threads: options.Threads = None,
     init: Annotated[
@@ -147,10 +157,11 @@ def train_tagger(
         "features": features, "order": order, "target": target, "scheme": scheme, "loss": loss,
         "optimiser": optimiser, "l2": l2, "l1": l1, "iterations": iterations, "patience": patience,
         "batch": batch, "gain": gain, "min_count": min_count, "hash_bits": hash_bits, "seed": seed,
-        "threads": threads, "ignore": options.names(ignore),
+        "threads": threads, "ignore": options.names(ignore), "observed_only": observed_only, "balance": balance,
+        "calibrate": calibrate,
     }  # fmt: skip
     model = Tagger(**{name: _plain(value) for name, value in given.items() if value is not None})
-    wanted = FeatureSet.of(model.features).columns  # a wrong name is told before anything is read
+    FeatureSet.of(model.features)  # a wrong name is told before anything is read
     start = Tagger.load(init) if init is not None else None
     corpora = Corpora(input_format, options.names(columns), encoding)
     began = time.perf_counter()
@@ -159,7 +170,7 @@ def train_tagger(
         sentences = corpora.sentences(train)
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
-        warn_all(doubts(sentences, held_out, model.target, [name for name in wanted if name not in model.ignore]))
+        warn_all(doubts(sentences, held_out, model.target))
         reporter.doing("compiling the features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         model.fit(sentences, dev=held_out or None, init=start, checkpoint=checkpoint, progress=reporter.trained)
