@@ -113,12 +113,12 @@ def pos_of(sentence: Sentence) -> tuple[str, ...]:
 
 def check_same_features(name: str, sentences: list[Sentence]) -> None:
     """The two ways of writing the features give as many distinct ones, and as many a token."""
-    ours: set[str] = set()
+    ours: set[int] = set()
     theirs: set[str] = set()
     for sentence in sentences[:200]:
         made = CRFSUITE_FEATURES[name](sentence.words, pos_of(sentence))
         for position in range(len(sentence)):
-            named = [f.name for t in SETS[name].templates for f in named_features(t, sentence, position)]
+            named = [int(f.key) for t in SETS[name].templates for f in named_features(t, sentence, position)]
             assert len(named) == len(made[position]), (named, made[position])
             ours.update(named)
             theirs.update(made[position])

@@ -24,6 +24,8 @@ if __name__ == "__main__":
                 order=2,
                 optimiser="perceptron",
                 iterations=20,
+                min_count=1,
+                observed_only=True,
                 seed=trial,
                 threads=args.threads,
             )

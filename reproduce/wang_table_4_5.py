@@ -14,7 +14,14 @@ if __name__ == "__main__":
     rows = []
     for order, (name, published) in PUBLISHED.items():
         for constrain in (False, True):
-            tagger = Tagger(features="wang-english", order=order, constrain=constrain, threads=args.threads).fit(train)
+            tagger = Tagger(
+                features="wang-english",
+                order=order,
+                constrain=constrain,
+                l2=1 / (2 * 20),
+                min_count=1,
+                threads=args.threads,
+            ).fit(train)
             rows.append(
                 [
                     f"{name}, {'well-formed tags only' if constrain else 'any tags'}",

@@ -44,7 +44,12 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for match, following in zip(matches, [*matches[1:], None], strict=True):
         shown = None
-        if following and following[1] == "text" and not following[2] and not text[match.end() : following.start()].strip():
+        if (
+            following
+            and following[1] == "text"
+            and not following[2]
+            and not text[match.end() : following.start()].strip()
+        ):
             shown = following[3]
         found.append(Block(match[1], match[2], match[3], text.count("\n", 0, match.start()) + 1, shown))
     return found

@@ -36,7 +36,7 @@ def test_every_option_is_explained_and_none_is_made_up(command: str) -> None:
     found: Any = typer.main.get_command(app)
     for name in command.split():
         found = found.commands[name]
-    real = {option for parameter in found.params for option in parameter.opts if option.startswith("--")}
+    real = {option for p in found.params for option in [*p.opts, *p.secondary_opts] if option.startswith("--")}
     told = set(re.findall(r"`(--[a-z0-9-]+)", (DOCS / COMMANDS[command]).read_text(encoding="utf-8")))
     assert real - told == set()
     assert told - real <= {"--debug", "--quiet", "--help"}
