@@ -15,9 +15,14 @@ if __name__ == "__main__":
     train, gold = corpus("conll2003-en", "train"), corpus("conll2003-en", args.split)
     rows = []
     for name, published in PUBLISHED.items():
-        tagger = Tagger(features="wang-english-edges", l2=PENALTY[name], iterations=150, threads=args.threads).fit(
-            train
-        )
+        tagger = Tagger(
+            features="wang-english-edges",
+            l2=PENALTY[name],
+            min_count=1,
+            observed_only=True,
+            iterations=150,
+            threads=args.threads,
+        ).fit(train)
         scores = entity_scores([s.layers["ner"] for s in gold], tagger.predict(gold))
         rows.append([name, *published, scores.precision, scores.recall, scores.f1])
     show(
