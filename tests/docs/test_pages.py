@@ -20,6 +20,10 @@ DOCS = ROOT / "docs"
 COMMANDS = {"annotate": "annotate.md", "evaluate": "evaluate.md", "explain": "explain.md", "train tagger": "train.md"}
 
 
+def _page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in links(page):
@@ -37,24 +41,34 @@ def test_every_option_is_explained_and_none_is_made_up(command: str) -> None:
     for name in command.split():
         found = found.commands[name]
     real = {option for p in found.params for option in [*p.opts, *p.secondary_opts] if option.startswith("--")}
-    told = set(re.findall(r"`(--[a-z0-9-]+)", (DOCS / COMMANDS[command]).read_text(encoding="utf-8")))
+    told = set(re.findall(r"`(--[a-z0-9-]+)", _page(COMMANDS[command])))
     assert real - told == set()
     assert told - real <= {"--debug", "--quiet", "--help"}
 
 
 def test_every_feature_set_attribute_and_operator_is_explained() -> None:
-    page = (DOCS / "features.md").read_text(encoding="utf-8")
+    page = _page("features.md")
     told = set(re.findall(r"`([\w-]+)", page))
     assert set(SETS) | PLAIN | set(FUNCTIONS) | {"bias", "word", "call"} <= told
 
 
 def test_every_setting_is_explained() -> None:
-    told = set(re.findall(r"`(\w+)", (DOCS / "train.md").read_text(encoding="utf-8")))
+    told = set(re.findall(r"`(\w+)", _page("train.md")))
     assert set(Tagger().get_params()) <= told
 
 
+def test_defaults_of_settings_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\|[^|\n]*(?:\\\|[^|\n]*)*\| `(\w+)` \| ([^|]+) \|", _page("train.md"), re.MULTILINE)
+    told = {name: default.strip("` ") for name, default in rows}
+    assert told.keys() == Tagger().get_params().keys()
+    for name, default in Tagger().get_params().items():
+        if default is not None and default != ():
+            expected = f"{default:g}" if isinstance(default, float) else str(default)
+            assert told[name] == expected, name
+
+
 def test_every_format_is_explained() -> None:
-    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    page = _page("formats.md")
     for name, form in FORMATS.items():
         assert f"`{name}`" in page
         for suffix in form.suffixes:

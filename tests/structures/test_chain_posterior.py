@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
 from dovetail.errors import InputError
+from dovetail.structures import chain_batch
 from dovetail.structures.chain import Chain, ChainBatch, ChainPotentials
 from tests.structures.chain_cases import batches, enumerated, random_potentials
 from tests.structures.enumerate_chain import EnumeratedChain
@@ -98,3 +99,16 @@ def test_the_twin_itself_on_a_case_done_by_hand():
     assert_allclose(twin.probabilities(), [0.2, 0.4, 0.0, 0.4])
     assert_allclose(twin.marginals().unary, [[0.6, 0.4], [0.2, 0.8]])
     assert_allclose(twin.path_probability(1, [1], [True, False], [False, False]), 0.4)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_small_batches_answer_the_same_in_log_space(order, monkeypatch):
+    rng = np.random.default_rng(7)
+    batch = ChainBatch(random_potentials(rng, 9, 3, order, masked=0.1, edges=True), [0, 4, 4, 9], order)
+    answers = []
+    for small in (0, 500):
+        monkeypatch.setattr(chain_batch, "SMALL_TOKENS", small)
+        probability = batch.path_probabilities([0, 2, 2], [1, 0, 3], [[0, 1], [2], [1, 1]])
+        answers.append((probability, batch.entropy(), batch.sample(5, np.random.default_rng(1))))
+    for fast, slow in zip(*answers, strict=True):
+        assert_allclose(fast, slow, rtol=1e-9)

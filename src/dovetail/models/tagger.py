@@ -78,7 +78,7 @@ class Tagger:
     constrain: bool = True
     """Rule out ill-formed tag sequences."""
     loss: str = "likelihood"
-    """likelihood, perceptron or softmax-margin."""
+    """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
     optimiser: str = "lbfgs"
     """lbfgs, sgd, adagrad or perceptron."""
     l2: float = 0.1
@@ -160,7 +160,7 @@ class Tagger:
         labels = Labels.learn(tags, self.scheme)
         training = Training.prepare(
             corpus, tags, self._features_for(corpus), labels,
-            order=self.order, constrain=self.constrain, loss=self.loss, l2=self.l2, l1=self.l1,
+            order=self.order, constrain=self.constrain, loss="perceptron" if self.optimiser == "perceptron" else self.loss, l2=self.l2, l1=self.l1,
             min_count=self.min_count, hash_bits=self.hash_bits, observed_only=self.observed_only,
             merge_twins=self.merge_twins, threads=self._threads(),
         )  # fmt: skip
@@ -208,8 +208,6 @@ class Tagger:
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise DovetailError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, allowed))}")
-        if self.optimiser == "perceptron" and self.loss != "perceptron":
-            self.loss = "perceptron"
         if self.loss == "perceptron" and self.optimiser == "lbfgs":
             raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
         if self.hash_bits is not None and not 8 <= self.hash_bits <= 31:

@@ -34,6 +34,8 @@ from dovetail.threads import run_shards
 SHARDS = 32
 # Less than this is not worth a shard.
 SHARD_TOKENS = 1024
+# A text this small is done in log space at once, which spares a first run the compilation of the fast kernels.
+SMALL_TOKENS = 500
 
 Result = TypeVar("Result")
 
@@ -282,19 +284,23 @@ class ChainBatch:
             return edge.reshape(len(edge), self.labels**2) if self.potentials.edge.size else None
 
         messages = self._messages(low, high if keep else low)
-        forward_backward(
-            self.potentials.unary,
-            flat(self.potentials.edge),
-            self._weights,
-            self.offsets,
-            low + np.argsort(-np.diff(self.offsets[low : high + 1]), kind="stable"),
-            self.order,
-            log_z,
-            expected,
-            flat(expected.edge),
-            messages,
-        )
-        failed = low + np.flatnonzero(np.isnan(log_z[low:high]))
+        lengths = np.diff(self.offsets[low : high + 1])
+        if keep and lengths.sum() <= SMALL_TOKENS:
+            failed = low + np.flatnonzero(lengths)
+        else:
+            forward_backward(
+                self.potentials.unary,
+                flat(self.potentials.edge),
+                self._weights,
+                self.offsets,
+                low + np.argsort(-lengths, kind="stable"),
+                self.order,
+                log_z,
+                expected,
+                flat(expected.edge),
+                messages,
+            )
+            failed = low + np.flatnonzero(np.isnan(log_z[low:high]))
         logged = np.zeros(len(self), bool)
         logged[failed] = True
         if failed.size and not keep:
