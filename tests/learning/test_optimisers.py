@@ -56,7 +56,7 @@ def optimum(problem: LogisticRegression, prior: Prior) -> float:
     def split(z: np.ndarray) -> tuple[float, np.ndarray]:
         w = z[:n] - z[n:]
         value, gradient = problem(w)
-        gradient = gradient + prior.smooth_gradient(w)
+        gradient = gradient + 2 * prior.l2 * w
         threshold = np.broadcast_to(prior.threshold, n)
         total = value + prior.l2 * w @ w + float(threshold @ (z[:n] + z[n:]))
         return total, np.concatenate([gradient + threshold, -gradient + threshold])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.priors import Prior
 
@@ -68,7 +69,7 @@ class LBFGS:
     """
 
     limit: int = 200
-    memory: int = 8
+    memory: int = 6
     tolerance: float = 1e-5
     window: int = 10
 
@@ -90,7 +91,8 @@ class LBFGS:
 
         def smooth(weight: Floats) -> tuple[float, Floats]:
             value, gradient = loss(weight)
-            return value + prior.l2 * float(weight @ weight), gradient + prior.smooth_gradient(weight)
+            add_scaled(gradient, 2.0 * prior.l2, weight)
+            return value + prior.l2 * float(weight @ weight), gradient
 
         state = State.from_arrays(resume) if resume else State(start.copy(), *smooth(start))
         with monitor.catching_interrupt():
@@ -188,19 +190,27 @@ def _pseudo_gradient(weight: Floats, gradient: Floats, prior: Prior) -> Floats:
     return np.where(weight != 0, gradient + np.sign(weight) * threshold, at_zero)
 
 
+@kernel
+def add_scaled(out: Floats, factor: float, vector: Floats) -> None:
+    """``out += factor * vector`` without a temporary. Shapes: [n]."""
+    for i in range(len(out)):
+        out[i] += factor * vector[i]
+
+
 def _two_loop(slope: Floats, steps: list[Floats], changes: list[Floats], curvature: Floats | None) -> Floats:
     """Minus the inverse Hessian estimate times the slope."""
     direction = -slope
     scales = []
-    for step, change in zip(reversed(steps), reversed(changes), strict=True):
-        scale = float(step @ direction) / float(step @ change)
-        direction -= scale * change
+    products = [float(step @ change) for step, change in zip(steps, changes, strict=True)]
+    for step, change, product in zip(reversed(steps), reversed(changes), reversed(products), strict=True):
+        scale = float(step @ direction) / product
+        add_scaled(direction, -scale, change)
         scales.append(scale)
     if curvature is not None:
         direction /= curvature
     if steps:
         newest = changes[-1] if curvature is None else changes[-1] / curvature
-        direction *= float(steps[-1] @ changes[-1]) / float(changes[-1] @ newest)
-    for (step, change), scale in zip(zip(steps, changes, strict=True), reversed(scales), strict=True):
-        direction += (scale - float(change @ direction) / float(step @ change)) * step
+        direction *= products[-1] / float(changes[-1] @ newest)
+    for step, change, product, scale in zip(steps, changes, products, reversed(scales), strict=True):
+        add_scaled(direction, scale - float(change @ direction) / product, step)
     return direction

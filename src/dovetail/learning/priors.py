@@ -39,10 +39,6 @@ class Prior:
         smooth = self.l2 * float(weight @ weight)
         return smooth + (float(np.sum(self.threshold * np.abs(weight))) if self.l1 else 0.0)
 
-    def smooth_gradient(self, weight: Floats) -> Floats:
-        """The gradient of the L2 part."""
-        return 2.0 * self.l2 * weight
-
     def proximal(self, weight: Floats, step: Floats | float, which: NDArray[np.int64] | slice = slice(None)) -> Floats:
         """``argmin over v of (v - w)**2 / 2 + step * penalty(v)`` for the weights ``which``: the step of FOBOS.
 

@@ -160,7 +160,8 @@ class Tagger:
         labels = Labels.learn(tags, self.scheme)
         training = Training.prepare(
             corpus, tags, self._features_for(corpus), labels,
-            order=self.order, constrain=self.constrain, loss="perceptron" if self.optimiser == "perceptron" else self.loss, l2=self.l2, l1=self.l1,
+            order=self.order, constrain=self.constrain, l2=self.l2, l1=self.l1,
+            loss="perceptron" if self.optimiser == "perceptron" else self.loss,
             min_count=self.min_count, hash_bits=self.hash_bits, observed_only=self.observed_only,
             merge_twins=self.merge_twins, threads=self._threads(),
         )  # fmt: skip
