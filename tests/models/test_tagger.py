@@ -184,12 +184,14 @@ def test_training_resumes_from_a_checkpoint(tmp_path: Path) -> None:
         if progress.iteration == 30:
             raise PowerCut
 
-    whole = quick(iterations=40).fit(made(60))
+    whole = quick(iterations=40, l2=1e-4).fit(made(60))
     with pytest.raises(PowerCut):
-        quick(iterations=40).fit(made(60), checkpoint=tmp_path / "c", progress=cut)
+        quick(iterations=40, l2=1e-4).fit(made(60), checkpoint=tmp_path / "c", progress=cut)
     assert (tmp_path / "c").exists()
     seen: list[int] = []
-    resumed = quick(iterations=40).fit(made(60), checkpoint=tmp_path / "c", progress=lambda p: seen.append(p.iteration))
+    resumed = quick(iterations=40, l2=1e-4).fit(
+        made(60), checkpoint=tmp_path / "c", progress=lambda p: seen.append(p.iteration)
+    )
     assert seen[0] == 26
     assert not (tmp_path / "c").exists()
     assert np.array_equal(resumed.model_.node.weight, whole.model_.node.weight)  # type: ignore[union-attr]
