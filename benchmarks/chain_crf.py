@@ -18,25 +18,32 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads are given by hand, not taken by the linear algebra
 
 import numpy as np
 
-from dovetail import Sentence, Tagger, read
+from dovetail import Sentence, read
 from dovetail.evaluate import entity_scores
-from dovetail.features.named import named_features
-from dovetail.features.sets import FeatureSet
-from dovetail.learning.lbfgs import LBFGS
-from dovetail.learning.monitor import Monitor
-from dovetail.models.chain_training import Training
-from dovetail.models.labels import Labels
+from dovetail.features.strings import shape as word_shape
+
+if TYPE_CHECKING:
+    from dovetail.features.sets import FeatureSet
+    from dovetail.models.chain_training import Training
+
+# The rest of dovetail is imported where it is measured, so that the memory of CRFsuite is its own.
 
 RICH = ["bias", "word[-2:3]", "lower[-1:2]", "ngrams(1)[0]", "shape[-2:3]", "pos[-2:3]", "bag(word, 4)",
         "word[-1] & word[0]", "word[0] & word[1]", "pos[-1] & pos[0]", "pos[0] & pos[1]", "shape[-1] & shape[0]",
         "shape[0] & shape[1]"]  # fmt: skip
-SETS = {"plain": FeatureSet.named("plain"), "rich": FeatureSet.from_lines("rich", RICH)}
+SETS = ("plain", "rich")
+
+
+def feature_set(name: str) -> FeatureSet:
+    from dovetail.features.sets import FeatureSet
+
+    return FeatureSet.from_lines("rich", RICH) if name == "rich" else FeatureSet.named(name)
 
 
 def corpus(folder: Path, split: str) -> list[Sentence]:
@@ -47,8 +54,6 @@ def corpus(folder: Path, split: str) -> list[Sentence]:
 
 
 def shape(word: str, cache: dict[str, str] = {}) -> str:  # noqa: B006
-    from dovetail.features.strings import shape as word_shape
-
     if word not in cache:
         cache[word] = word_shape(word)
     return cache[word]
@@ -113,12 +118,15 @@ def pos_of(sentence: Sentence) -> tuple[str, ...]:
 
 def check_same_features(name: str, sentences: list[Sentence]) -> None:
     """The two ways of writing the features give as many distinct ones, and as many a token."""
+    from dovetail.features.named import named_features
+
+    templates = feature_set(name).templates
     ours: set[int] = set()
     theirs: set[str] = set()
     for sentence in sentences[:200]:
         made = CRFSUITE_FEATURES[name](sentence.words, pos_of(sentence))
         for position in range(len(sentence)):
-            named = [int(f.key) for t in SETS[name].templates for f in named_features(t, sentence, position)]
+            named = [int(f.key) for t in templates for f in named_features(t, sentence, position)]
             assert len(named) == len(made[position]), (named, made[position])
             ours.update(named)
             theirs.update(made[position])
@@ -173,6 +181,10 @@ def run_crfsuite(args: argparse.Namespace) -> dict[str, Any]:
 
 def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
     """Train until the objective is that of CRFsuite; the parts are those that ``Tagger.fit`` uses."""
+    from dovetail import Tagger
+    from dovetail.learning.lbfgs import LBFGS
+    from dovetail.learning.monitor import Monitor
+
     train, dev = corpus(args.data, "train"), corpus(args.data, "dev")
     warm_up(train, args)
     started = time.perf_counter()
@@ -203,7 +215,7 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
     weight = optimiser.minimise(loss, training.prior, start, monitor, curvature=training.curvature())
     trained = time.perf_counter()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    tagger = Tagger(features=SETS[args.set], threads=args.threads)
+    tagger = Tagger(features=feature_set(args.set), threads=args.threads)
     tagger.model_ = training.export(weight)
     raw = [Sentence(s.words, {"pos": pos_of(s)}) for s in dev]
     tagger.predict(raw[:50])
@@ -227,8 +239,11 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def prepare(train: list[Sentence], tags: list[tuple[str, ...]], args: argparse.Namespace) -> Training:
+    from dovetail.models.chain_training import Training
+    from dovetail.models.labels import Labels
+
     return Training.prepare(
-        train, tags, SETS[args.set], Labels.learn(tags, "iob2"), order=1, constrain=False, loss="likelihood",
+        train, tags, feature_set(args.set), Labels.learn(tags, "iob2"), order=1, constrain=False, loss="likelihood",
         l2=args.l2, l1=0.0, min_count=1, hash_bits=None, observed_only=True, merge_twins=True, threads=args.threads,
     )  # fmt: skip
 
@@ -325,7 +340,7 @@ def main() -> None:
         default=Path(default) / "conll2003-en" if default else None,
         help="folder with train.conll.gz and dev.conll.gz",
     )
-    parser.add_argument("--sets", nargs="+", default=["plain", "rich"], choices=list(SETS))
+    parser.add_argument("--sets", nargs="+", default=["plain", "rich"], choices=SETS)
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--l2", type=float, default=1.0, help="CRFsuite's c2")
     parser.add_argument("--growth", action="store_true", help="also time a pass on 1/4, 1/2 and all of the corpus")
