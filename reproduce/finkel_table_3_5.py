@@ -1,4 +1,4 @@
-"""Seed 000, table 3.5, the row of the local model: a CRF with the features of table 3.1 on CoNLL-2003 English."""
+"""Finkel 2010, table 3.5, the row of the local model: a CRF with the features of table 3.1 on CoNLL-2003 English."""
 
 from __future__ import annotations
 

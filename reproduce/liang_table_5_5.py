@@ -1,4 +1,4 @@
-"""Seed 001, table 5.5, rows M: a second-order Markov model, averaged perceptron, 20 passes, 10 % and 100 %."""
+"""Liang 2005, table 5.5, rows M: a second-order Markov model, averaged perceptron, 20 passes, 10 % and 100 %."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seed 004, table 3.3, rows None and L2: a CRF with node and edge features on CoNLL-2003 English, dev part."""
+"""Wang 2014, table 3.3, rows None and L2: a CRF with node and edge features on CoNLL-2003 English, dev part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seed 004, table 4.5, discrete features: a CRF with label bigrams against a MaxEnt model without, CoNLL-2003 dev."""
+"""Wang 2014, table 4.5, discrete features: a CRF with label bigrams against a MaxEnt model without, CoNLL-2003 dev."""
 
 from __future__ import annotations
 

@@ -59,9 +59,11 @@ weights.
 | made by | `tools/train_english.py` |
 
 It expects text tokenised as the English Web Treebank is (`dovetail annotate` does so). It has seen web text (blogs,
-newsgroups, e-mail, reviews, answers){more}. It does not know other types, and it was tuned on the dev part named above.
+newsgroups, e-mail, reviews, answers){more}. The training part is the first public version of its annotation. It does
+not know other types, and it was tuned on the dev part named above.
 
-Sources: Universal NER, UNER_English-EWT, over the English Web Treebank of Universal Dependencies (CC BY-SA 4.0){gum}.
+Sources: Universal NER, UNER_English-EWT, over the English Web Treebank of Universal Dependencies
+(CC BY-SA 4.0){gum}.
 """
 
 

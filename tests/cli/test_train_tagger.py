@@ -281,7 +281,7 @@ def test_dev_without_a_layer_that_the_features_read(run: Run, data: Path, tmp_pa
         (["--dev", "nosuch.conll"], "nosuch.conll: no such file"),
         (["--init", "nosuch.dovetail"], "nosuch.dovetail: cannot be read"),
         (["--loss", "perceptron"], "not smooth"),
-        (["--batch", "4"], "--batch and --gain are for"),
+        (["--batch", "4"], "--batch is for --optimiser"),
         (["--patience", "4"], "needs --dev"),
     ],
 )

@@ -91,9 +91,7 @@ def test_interval_covers_the_truth_as_often_as_promised():
     rng = np.random.default_rng(6)
     covered = 0
     for seed in range(200):
-        interval = bootstrap_interval(
-            one_entity_each(coin(rng, 0.7, 150)), resamples=200, confidence=0.9, seed=seed
-        )
+        interval = bootstrap_interval(one_entity_each(coin(rng, 0.7, 150)), resamples=200, confidence=0.9, seed=seed)
         covered += interval.low <= 70 <= interval.high
     assert 0.83 <= covered / 200 <= 0.96
 

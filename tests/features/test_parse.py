@@ -50,6 +50,12 @@ def test_toml(tmp_path: Path) -> None:
     assert len(features.templates) == len(FeatureSet.named("plain").templates) + 2
 
 
+def test_a_set_that_extends_a_named_one_does_without_the_same_layers(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('extends = "plain"\ntemplates = ["chunk[0]"]\n')
+    assert FeatureSet.of(file).optional == {"pos"}
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

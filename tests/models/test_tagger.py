@@ -55,6 +55,17 @@ def test_entity_probabilities_are_sums_over_all_taggings(order: int, scheme: str
         assert found == pytest.approx(probability, abs=1e-9)
 
 
+def test_entity_probabilities_without_constraints_count_entities_that_begin_with_inside() -> None:
+    model = Tagger(features=["bias", "word[0]"], constrain=False, l2=2.0, iterations=10).fit(made(8))
+    sentence = Sentence(("Ada", "Lovelace", "left"))
+    expected: dict[tuple[int, int, str], float] = {}
+    for tagging in model.kbest([sentence], k=20_000)[0]:
+        for span in tags_to_spans(tagging.tags):
+            expected[span] = expected.get(span, 0.0) + tagging.probability
+    for (start, end, label), probability in expected.items():
+        assert model.span_probability(sentence, Span(start, end, label)) == pytest.approx(probability, abs=1e-9)
+
+
 def test_entities_of_the_best_tagging_carry_probabilities(tagger: Tagger) -> None:
     sentences = made(5, seed=3)
     for sentence, spans in zip(sentences, tagger.predict_entities(sentences), strict=True):
@@ -151,6 +162,32 @@ def test_a_model_with_a_function_is_loaded_with_it(tmp_path: Path) -> None:
         Tagger.load(tmp_path / "m")
     loaded = Tagger.load(tmp_path / "m", functions=[length_of])
     assert loaded.predict(made(5, seed=1)) == model.predict(made(5, seed=1))
+
+
+def test_a_layer_may_have_the_name_of_an_attribute(tmp_path: Path) -> None:
+    sentences = [s.with_layer("type", s.layers["pos"]).with_layer("my layer", s.layers["pos"]) for s in made(20)]
+    model = quick(features=["column(type)[0]", "type[0]", "shape(of='my layer')[0]", "column('my layer')[-1]"]).fit(
+        sentences
+    )
+    model.save(tmp_path / "m")
+    assert Tagger.load(tmp_path / "m").model_.features == model.model_.features  # type: ignore[union-attr]
+    assert Tagger.load(tmp_path / "m").predict(sentences) == model.predict(sentences)
+
+
+def test_many_labels_with_edge_features(tmp_path: Path) -> None:
+    words = [[f"w{i}", "x", f"w{i}"] for i in range(300)]
+    tags = [[f"T{i}", "X", f"T{i}"] for i in range(300)]
+    model = quick(features=["word[0]", "edge(bias)"], min_count=1, observed_only=True, iterations=5).fit(words, tags)
+    assert model.model_ is not None
+    assert model.model_.edge is not None
+    assert model.model_.edge.layout.label.max() > 65_535
+    model.save(tmp_path / "m")
+    assert Tagger.load(tmp_path / "m").predict(words[:20]) == model.predict(words[:20])
+
+
+def test_a_loaded_tagger_can_be_trained_again(tmp_path: Path) -> None:
+    quick().fit(made(10)).save(tmp_path / "m")
+    assert Tagger.load(tmp_path / "m").fit(made(20)).score(made(10, seed=3)) > 50
 
 
 def test_hashing_bounds_the_model() -> None:

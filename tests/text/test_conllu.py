@@ -134,9 +134,7 @@ def test_running_text_gets_its_text_and_spacing():
 
 
 def test_layers_that_conllu_does_not_know_go_to_the_last_column():
-    sentence = Sentence(
-        ("a",), {"pos": ("NN",), "chunk": ("B-NP",), "misc": ("NER=B-Y|X=1",), "ner": ("B-X",)}
-    )
+    sentence = Sentence(("a",), {"pos": ("NN",), "chunk": ("B-NP",), "misc": ("NER=B-Y|X=1",), "ner": ("B-X",)})
     assert written([sentence]) == "1\ta\t_\t_\tNN\t_\t_\t_\t_\tNER=B-X|X=1|chunk=B-NP\n\n"
     assert LAYERS[-1] == "misc"
 

@@ -14,9 +14,7 @@ from dovetail.text.formats import FORMATS, guess_format
 SENTENCE = Sentence(("Ada", "Lovelace", "wrote", "."), {"ner": ("B-PER", "I-PER", "O", "O")})
 
 
-@pytest.mark.parametrize(
-    "name", ["a.conll", "a.tsv", "a.conllu", "a.jsonl", "a.conll.gz", "a.jsonl.gz", "a.conllu.gz"]
-)
+@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.conllu", "a.jsonl", "a.conll.gz", "a.jsonl.gz", "a.conllu.gz"])
 def test_entities_survive_every_format(tmp_path, name):
     path = tmp_path / name
     write([Document((SENTENCE,), id="d")], path)
@@ -86,8 +84,6 @@ def test_failing_writes_leave_nothing(tmp_path, format):
 
 
 def test_importing_is_cheap():
-    program = (
-        "import sys, dovetail.text; print({'numba', 'scipy', 'numpy', 'rich', 'typer'} & set(sys.modules))"
-    )
+    program = "import sys, dovetail.text; print({'numba', 'scipy', 'numpy', 'rich', 'typer'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "set()"

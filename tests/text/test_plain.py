@@ -16,9 +16,9 @@ from dovetail.text.report import ReadReport
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Sentence
 
-PROSE = st.lists(
-    st.sampled_from(["Dr. No ", "left. ", "It ", "rains!\n", "\n\n", "etc. ", "5 p.m. ", "(ok.) "])
-).map("".join)
+PROSE = st.lists(st.sampled_from(["Dr. No ", "left. ", "It ", "rains!\n", "\n\n", "etc. ", "5 p.m. ", "(ok.) "])).map(
+    "".join
+)
 
 
 @given(PROSE, st.integers(8, 60), st.sampled_from(["paragraphs", "sentences"]))
@@ -27,9 +27,7 @@ def test_pieces_are_the_whole_text_and_its_sentences(text, size, lines):
         patch.setattr(plain, "PIECE_CHARACTERS", size)
         documents = list(read_text(io.StringIO(text), lines))
     assert "".join(d.text for d in documents) == text
-    assert [d.offset for d in documents] == [
-        sum(len(d.text) for d in documents[:i]) for i in range(len(documents))
-    ]
+    assert [d.offset for d in documents] == [sum(len(d.text) for d in documents[:i]) for i in range(len(documents))]
     assert [s for d in documents for s in d] == segment(text, lines)
     assert [d.continues for d in documents] == [i > 0 for i in range(len(documents))]
 

@@ -52,9 +52,7 @@ def test_a_line_is_a_sentence_if_told_so():
 def test_nothing_but_white_space_is_lost(text, lines):
     sentences = segment(text, lines, offset=7)
     assert "".join(w for s in sentences for w in s.words) == "".join(text.split())
-    assert all(
-        text[a - 7 : b - 7] == w for s in sentences for w, (a, b) in zip(s.words, s.offsets, strict=True)
-    )
+    assert all(text[a - 7 : b - 7] == w for s in sentences for w, (a, b) in zip(s.words, s.offsets, strict=True))
     assert all(s.words for s in sentences)
 
 
@@ -67,9 +65,7 @@ def test_blank_lines_always_part_sentences(parts):
 
 
 def test_an_entity_splits_words_and_joins_sentences():
-    (sentence,) = annotate(
-        "See Yahoo! Inc. The-end", [CharacterSpan(4, 19, "ORG", 0.5), CharacterSpan(4, 6, "X")]
-    )
+    (sentence,) = annotate("See Yahoo! Inc. The-end", [CharacterSpan(4, 19, "ORG", 0.5), CharacterSpan(4, 6, "X")])
     assert sentence.words == ("See", "Ya", "hoo", "!", "Inc.", "The", "-", "end")
     assert sentence.spans == (Span(1, 6, "ORG", 0.5), Span(1, 2, "X"))
     assert sentence.layers["ner"][:3] == ("O", "B-ORG", "I-ORG")

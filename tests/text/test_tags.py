@@ -73,9 +73,7 @@ def span_lists(draw):
     length = draw(st.integers(0, 10))
     edges = sorted(draw(st.sets(st.integers(0, length), max_size=6)))
     spans = [
-        (start, end, draw(st.sampled_from(["PER", "a-b"])))
-        for start, end in pairwise(edges)
-        if draw(st.booleans())
+        (start, end, draw(st.sampled_from(["PER", "a-b"]))) for start, end in pairwise(edges) if draw(st.booleans())
     ]
     return spans, length
 

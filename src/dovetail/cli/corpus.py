@@ -91,6 +91,8 @@ class Input:
             say(f"reading {self.format} from the keyboard; end it with Ctrl-D")
 
     def _is_text(self) -> bool:
+        if not self.argument.strip():
+            raise InputError("the text to annotate is empty; give a text or a file, or leave it out to read a pipe")
         if self.argument == "-" or _exists(self.argument):
             return False
         if len(self.argument.split()) > 1 and not _ends_like_a_file(self.argument):

@@ -57,8 +57,8 @@ def spells_entities(gold: Sentences, layer: str) -> bool:
 
 
 def tagset(sentences: Sentences, layer: str) -> set[str]:
-    """The tags that occur in a layer."""
-    return {tag for sentence in sentences for tag in sentence.layers.get(layer, ())}
+    """The tags that occur in a layer, less ``?``, the tag that nobody has decided."""
+    return {tag for sentence in sentences for tag in sentence.layers.get(layer, ())} - {"?"}
 
 
 def label_of(tag: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -80,9 +81,20 @@ def mapped(name: str, column: str, function: Callable[[str], str]) -> Mapped:
     return Mapped(name, column, lambda value: [function(value)], True, function)
 
 
+def written(column: str) -> str:
+    """The name of a column as templates write it: quoted where it is no plain name.
+
+    >>> written("pos"), written("my layer")
+    ('pos', "'my layer'")
+    """
+    return column if column.isidentifier() and not keyword.iskeyword(column) else repr(column)
+
+
 def identity(column: str) -> Mapped:
-    """The value of the column itself."""
-    return mapped(column, column, str)
+    """The value of the column itself; a column named as an attribute is written ``column(shape)``."""
+    reserved = {*SIMPLE, *FLAGS, *SEVERAL, "bias"}
+    plain = written(column) == column and column not in reserved
+    return mapped(column if plain else f"column({written(column)})", column, str)
 
 
 def flag(name: str, column: str, test: Callable[[str], bool]) -> Attribute:
@@ -91,7 +103,7 @@ def flag(name: str, column: str, test: Callable[[str], bool]) -> Attribute:
 
 
 def _named(function: str, of: str, *bounds: int) -> str:
-    arguments = [str(b) for b in bounds] + ([f"of={of}"] if of != "word" else [])
+    arguments = [str(b) for b in bounds] + ([f"of={written(of)}"] if of != "word" else [])
     return f"{function}({', '.join(arguments)})" if arguments else function
 
 

@@ -178,10 +178,24 @@ class Compiler:
 
     def _number(self, template: Number) -> Rows:
         column = self.columns.columns[template.column]
-        values = np.array([0.0, *(_to_number(v, template) for v in column.types[1:])])
+        values = np.zeros(len(column.types))
+        for i, text in enumerate(column.types[1:], 1):
+            values[i] = self._to_number(text, i, template)
         rows = len(column.types)
         keys = np.full(rows, salt(template), dtype=np.uint64)
         return Rows(self.ids_at(template.column, template.offset)[:, None], np.arange(rows + 1), keys, values)
+
+    def _to_number(self, text: str, number: int, template: Number) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = np.nan
+        if not np.isfinite(value):
+            token = int(np.flatnonzero(self.columns.columns[template.column].ids == number)[0])
+            sentence = int(np.searchsorted(self.columns.offsets, token, side="right")) - 1
+            word = token - int(self.columns.offsets[sentence]) + 1
+            raise DovetailError(f"{template}: sentence {sentence + 1}, word {word}: {text!r} is not a finite number")
+        return value
 
     def _call(self, template: Call) -> Rows:
         names: list[str] = []
@@ -224,16 +238,6 @@ def _is_direct(template: Template) -> TypeGuard[At]:
 def salt(template: Template) -> np.uint64:
     """What makes the keys of one template differ from those of any other."""
     return hashing.string_key(template.text())
-
-
-def _to_number(text: str, template: Number) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise DovetailError(f"{template}: {text!r} is not a number") from None
-    if not np.isfinite(value):
-        raise DovetailError(f"{template}: the value {text!r} is not finite")
-    return value
 
 
 def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:

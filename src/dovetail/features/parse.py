@@ -71,8 +71,8 @@ def _build(node: ast.expr, calls: dict[str, templates.Call]) -> Any:
         case ast.Call(ast.Name(name), arguments, keywords) if name in FUNCTIONS:
             values = [_argument(name, a, calls) for a in arguments]
             return FUNCTIONS[name](*values, **{str(k.arg): _argument("column", k.value, calls) for k in keywords})
-        case ast.Call(ast.Name(name), [], [ast.keyword("of", ast.Name(of))]) if name in PLAIN:
-            return templates.of_column(name, of)
+        case ast.Call(ast.Name(name), [], [ast.keyword("of", of)]) if name in PLAIN:
+            return templates.of_column(name, _argument("column", of, calls))
         case ast.Call(ast.Name(name), _, _):
             raise TemplateError(f"no function {name!r}; there are {', '.join(sorted(FUNCTIONS))}")
     raise TemplateError(f"cannot read {ast.unparse(node)!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from dovetail.features.templates import Call, Template, flatten
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "finkel-ner": (
-        "seed 000, table 3.1, named entities",
+        "Finkel 2010, table 3.1, named entities",
         (
             "bias",
             "word[-1:2]",
@@ -31,7 +31,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "finkel-template": (
-        "seed 000, table 3.1, template filling",
+        "Finkel 2010, table 3.1, template filling",
         (
             "bias",
             "word[-1:2]",
@@ -44,7 +44,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "liang-ner": (
-        "seed 001, figure 5-3, the regular features of the Markov model",
+        "Liang 2005, figure 5-3, the regular features of the Markov model",
         (
             "bias",
             "word[-1:2]",
@@ -59,7 +59,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "liang-segmentation": (
-        "seed 001, figure 5-1, the regular features of the Markov model over characters",
+        "Liang 2005, figure 5-1, the regular features of the Markov model over characters",
         (
             "bias",
             "word[-2:3]",
@@ -71,7 +71,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "wang-english": (
-        "seed 004, table 2.2, English, node features",
+        "Wang 2014, table 2.2, English, node features",
         (
             "bias",
             "word[-1:2]",
@@ -84,7 +84,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "wang-chinese": (
-        "seed 004, table 2.2, Chinese, node features",
+        "Wang 2014, table 2.2, Chinese, node features",
         (
             "bias",
             "word[-1:2]",
@@ -159,13 +159,16 @@ class FeatureSet:
 
     name: str
     templates: tuple[Template, ...]
+    optional: frozenset[str] = field(default=frozenset(), compare=False)
+    """Columns that the set does without where the data has none, as named sets do without parts of speech."""
 
     @classmethod
     def named(cls, name: str) -> FeatureSet:
         """A set by its name."""
         if name not in SETS:
             raise DovetailError(f"no feature set {name!r}; there are {', '.join(sorted(SETS))}, or give a .toml file")
-        return cls.from_lines(name, SETS[name][1])
+        found = cls.from_lines(name, SETS[name][1])
+        return replace(found, optional=frozenset(found.columns) - {"word"})
 
     @classmethod
     def from_lines(cls, name: str, lines: Iterable[str], functions: Iterable[Call] = ()) -> FeatureSet:
@@ -187,11 +190,12 @@ class FeatureSet:
             raise DovetailError(
                 f"{path}: expected name, extends and templates = [...], found {', '.join(map(repr, data))}"
             )
-        base = cls.named(data["extends"]).templates if "extends" in data else ()
+        base = cls.named(data["extends"]) if "extends" in data else cls("", ())
         own = cls.from_lines(str(path), data.get("templates", []))
-        if not base + own.templates:
+        if not base.templates + own.templates:
             raise DovetailError(f'{path}: no templates; write templates = ["word[-1:2]", ...]')
-        return cls(data.get("name", Path(path).stem), tuple(flatten([base, own.templates])))
+        everything = tuple(flatten([base.templates, own.templates]))
+        return cls(data.get("name", Path(path).stem), everything, base.optional - set(own.columns))
 
     @classmethod
     def of(cls, features: Any) -> FeatureSet:
@@ -212,7 +216,7 @@ class FeatureSet:
     def without_columns(self, missing: Iterable[str]) -> FeatureSet:
         """The set less the templates that read any of these columns."""
         gone = set(missing)
-        return FeatureSet(self.name, tuple(t for t in self.templates if not gone & set(t.columns)))
+        return replace(self, templates=tuple(t for t in self.templates if not gone & set(t.columns)))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -141,7 +141,7 @@ _CLASSES = _CharacterClasses()
 
 
 def shape(word: str) -> str:
-    """The word shape of seed 000: classes of characters, runs cut to three, spelled-out Greek letters as g.
+    """The word shape of Finkel 2010: classes of characters, runs cut to three, spelled-out Greek letters as g.
 
     >>> [shape(w) for w in ("Jenny", "beta-carotene", "McDonald", "CD28-responsive")]
     ['Xxxx', 'g-xxx', 'XxXxxx', 'XXdd-xxx']
@@ -165,7 +165,7 @@ def _shape(word: str) -> str:
 
 
 def type_of(word: str) -> str:
-    """The type of seed 001: [a-z] to a, [A-Z] to A, [0-9] to 0.
+    """The type of Liang 2005: [a-z] to a, [A-Z] to A, [0-9] to 0.
 
     >>> type_of("E.D.Shaw7")
     'A.A.Aaaa0'

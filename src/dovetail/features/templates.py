@@ -98,7 +98,7 @@ class Number(Template):
 
     def text(self) -> str:
         """The column and the position."""
-        return f"number({self.column})[{self.offset}]"
+        return f"number({attributes.written(self.column)})[{self.offset}]"
 
     def __getitem__(self, offset: int) -> Number:
         return replace(self, offset=offset)

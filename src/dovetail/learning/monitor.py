@@ -26,11 +26,12 @@ class Progress:
     seconds: float
     dev: float | None = None
     best_dev: float | None = None
+    resumed_at: int = 0
 
     @property
     def seconds_left(self) -> float:
         """How long the run takes if it goes on to its limit."""
-        return self.seconds / max(self.iteration, 1) * (self.limit - self.iteration)
+        return self.seconds / max(self.iteration - self.resumed_at, 1) * (self.limit - self.iteration)
 
 
 @dataclass
@@ -53,6 +54,7 @@ class Monitor:
     best_dev: float = -np.inf
     since_best: int = 0
     started: float = field(default_factory=time.perf_counter)
+    resumed_at: int | None = None
 
     def after_pass(
         self,
@@ -63,6 +65,8 @@ class Monitor:
         state: Callable[[], dict[str, Any]],
     ) -> bool:
         """Report, score, save; True means stop."""
+        if self.resumed_at is None:
+            self.resumed_at = iteration - 1
         dev = None
         stop = self.interrupted
         if self.dev_score is not None and (iteration % self.dev_every == 0 or iteration == limit or stop):
@@ -76,7 +80,7 @@ class Monitor:
         if self.report is not None:
             seconds = time.perf_counter() - self.started
             best = self.best_dev if np.isfinite(self.best_dev) else None
-            self.report(Progress(iteration, limit, objective, seconds, dev, best))
+            self.report(Progress(iteration, limit, objective, seconds, dev, best, self.resumed_at))
         if self.save is not None and (iteration % self.save_every == 0 or stop):
             self.save(state() | self.arrays())
         if self.interrupted:

@@ -173,7 +173,7 @@ class AdaGrad(SGD):
 
 @dataclass(frozen=True)
 class AveragedPerceptron(SGD):
-    """Unit steps, sentence by sentence; the answer is the mean of the weights after every sentence (seed 001)."""
+    """Unit steps, sentence by sentence; the answer is the mean of the weights after every sentence (Liang 2005)."""
 
     limit: int = 20
     batch: int = 1

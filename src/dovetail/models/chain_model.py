@@ -17,7 +17,7 @@ from dovetail.features.sets import FeatureSet
 from dovetail.features.templates import Template
 from dovetail.models.chain_objective import Forbidden
 from dovetail.models.labels import Labels
-from dovetail.scorers.linear import Layout, score
+from dovetail.scorers.linear import Layout, output_type, score
 from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
 
@@ -55,16 +55,16 @@ class Weights:
         """From arrays: ``count`` [features] outputs for each key, in order."""
         ptr = np.zeros(len(keys) + 1, dtype=np.int64)
         np.cumsum(count, out=ptr[1:])
-        layout = Layout(frozen(ptr), frozen(label.astype(np.uint16, copy=False)), outputs)
+        layout = Layout(frozen(ptr), frozen(label.astype(output_type(outputs), copy=False)), outputs)
         return cls(FeatureIndex(frozen(keys), bits), layout, frozen(weight.astype(np.float32, copy=False)))
 
     def arrays(self, prefix: str, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
-        narrow = np.uint8 if self.layout.outputs <= 256 else np.uint16
+        narrow = np.uint8 if self.layout.outputs <= 256 else output_type(self.layout.outputs)
         stored = self.without_zeros(self.weight.astype(np.float16) != 0) if half else self
         return {
             f"{prefix}.keys": stored.index.keys,
-            f"{prefix}.count": np.diff(stored.layout.ptr).astype(np.uint8 if self.layout.outputs < 256 else np.uint16),
+            f"{prefix}.count": np.diff(stored.layout.ptr).astype(np.uint8 if self.layout.outputs < 256 else np.uint32),
             f"{prefix}.label": stored.layout.label.astype(narrow),
             f"{prefix}.weight": stored.weight.astype(np.float16) if half else stored.weight,
         }
@@ -174,7 +174,7 @@ class ChainModel:
             weights("node", size),
             weights("edge", size * size) if "edge.keys" in arrays else None,
             cast("NDArray[np.float32]", arrays["transition"]),
-            float(header["outside"]),
+            float(header.get("outside", 0.0)),
         )
 
 

@@ -25,17 +25,22 @@ def entity_probabilities(
     if spans is None:
         tags = model.labels.decode(model.best(batch), batch.offsets)
         spans = [[Span(*span) for span in tags_to_spans(each)] for each in tags]
-    path, continuing = cache(model.labels.path), cache(model.labels.continuing)
+    spellings, continuing = cache(model.labels.spellings), cache(model.labels.continuing)
     asked = [(i, span) for i, each in enumerate(spans) for span in each]
-    paths = [path(span.label, span.end - span.start) for _, span in asked]
-    spelled = [k for k, p in enumerate(paths) if p is not None]  # a type the model does not know has no path
+    queries = [
+        (k, path, before)
+        for k, (_, span) in enumerate(asked)
+        for path, before in spellings(span.label, span.end - span.start, model.constrain)
+    ]  # none for a type that the model does not know
     probability = np.zeros(len(asked))
-    if spelled:
-        probability[spelled] = batch.path_probabilities(
-            [asked[k][0] for k in spelled],
-            [asked[k][1].start for k in spelled],
-            [paths[k] or [] for k in spelled],
-            not_after=np.array([continuing(asked[k][1].label) for k in spelled]),
+    if queries:
+        found = batch.path_probabilities(
+            [asked[k][0] for k, _, _ in queries],
+            [asked[k][1].start for k, _, _ in queries],
+            [path for _, path, _ in queries],
+            not_before=np.array([before for _, _, before in queries]),
+            not_after=np.array([continuing(asked[k][1].label) for k, _, _ in queries]),
         )
+        np.add.at(probability, [k for k, _, _ in queries], found)
     with_probability = iter(probability.tolist())
     return [[replace(span, probability=min(next(with_probability), 1.0)) for span in each] for each in spans]

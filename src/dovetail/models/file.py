@@ -23,7 +23,7 @@ KEY = "dovetail"
 
 DTYPES = {
     "F64": np.float64, "F32": np.float32, "F16": np.float16, "U64": np.uint64, "I64": np.int64, "I32": np.int32,
-    "U16": np.uint16, "U8": np.uint8,
+    "U32": np.uint32, "U16": np.uint16, "U8": np.uint8,
 }  # fmt: skip
 
 Arrays = dict[str, NDArray[Any]]

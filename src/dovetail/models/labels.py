@@ -84,10 +84,20 @@ class Labels:
 
         return log(allowed.follows), log(allowed.starts), log(allowed.ends)
 
-    def path(self, label: str, length: int) -> list[int] | None:
-        """The label numbers that spell an entity, or None if some are not among these labels."""
-        tags = entity_path(label, length, self.scheme)
-        return [self.names.index(t) for t in tags] if set(tags) <= set(self.names) else None
+    def spellings(self, label: str, length: int, constrained: bool) -> list[tuple[list[int], NDArray[np.bool_]]]:
+        """The ways to spell an entity: label numbers, and which labels must not come right before them, [L].
+
+        Well-formed sequences have one way. Unconstrained IOB2 has two, because conlleval lets an I- tag that continues
+        nothing begin an entity; in unconstrained IOBES only the well-formed way is counted.
+        """
+        ways = [(entity_path(label, length, self.scheme), set[str]())]
+        if not constrained and self.scheme == "iob2":
+            ways.append(([f"I-{label}"] * length, {f"B-{label}", f"I-{label}"}))
+        return [
+            ([self.names.index(tag) for tag in tags], np.array([name in before for name in self.names]))
+            for tags, before in ways
+            if set(tags) <= set(self.names)
+        ]
 
     def continuing(self, label: str) -> NDArray[np.bool_]:
         """Which labels would make an entity longer if they came next. Shape [L]."""

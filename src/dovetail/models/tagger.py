@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.evaluate import entity_scores, token_scores
-from dovetail.features.sets import FeatureSet
+from dovetail.features.sets import SETS, FeatureSet
 from dovetail.features.templates import call
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.lbfgs import LBFGS
@@ -218,8 +218,7 @@ class Tagger:
         """The feature set, less what reads layers to ignore, or layers that a named set wants and no sentence has."""
         features = FeatureSet.of(self.features)
         missing = {c for c in features.columns if c != "word" and not any(c in s.layers for s in corpus)}
-        named = isinstance(self.features, str) and not self.features.endswith(".toml")
-        features = features.without_columns({self.target, *self.ignore} | (missing if named else set()))
+        features = features.without_columns({self.target, *self.ignore} | (missing & features.optional))
         if not features.templates:
             raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
         return features
@@ -362,6 +361,8 @@ class Tagger:
         tagger = cls(**{k: v for k, v in header["settings"].items() if k in known})
         tagger.threads = None
         tagger.model_ = ChainModel.from_file(header, arrays, [call(f) for f in functions])
+        if tagger.features not in SETS:
+            tagger.features = tagger.model_.features
         tagger.card_ = header.get("card", {})
         return tagger
 

@@ -21,7 +21,7 @@ class Layout(NamedTuple):
     """Which parameters exist: feature f has one for each output in ``label[ptr[f]:ptr[f + 1]]``."""
 
     ptr: NDArray[np.int64]
-    label: NDArray[np.uint16]
+    label: NDArray[np.unsignedinteger]
     outputs: int
 
     @property
@@ -38,7 +38,12 @@ class Layout(NamedTuple):
     def full(cls, features: int, outputs: int) -> Layout:
         """A parameter for every feature and output."""
         ptr = np.arange(features + 1, dtype=np.int64) * outputs
-        return cls(ptr, np.tile(np.arange(outputs, dtype=np.uint16), features), outputs)
+        return cls(ptr, np.tile(np.arange(outputs, dtype=output_type(outputs)), features), outputs)
+
+
+def output_type(outputs: int) -> type[np.uint16] | type[np.uint32]:
+    """The smallest type that numbers so many outputs; pairs of labels are many."""
+    return np.uint16 if outputs <= 1 << 16 else np.uint32
 
 
 class Lists(NamedTuple):
@@ -84,8 +89,8 @@ class Inverse:
         kernels.mark_outputs(design.row_index, outputs, seen)
         ptr = np.zeros(design.features + 1, dtype=np.int64)
         links = (*self.feature_rows, *self.feature_tokens, seen, outputs, ptr)
-        kernels.observed(*links, np.empty(0, dtype=np.uint16), False)
-        label = np.empty(ptr[-1], dtype=np.uint16)
+        kernels.observed(*links, np.empty(0, dtype=output_type(size)), False)
+        label = np.empty(ptr[-1], dtype=output_type(size))
         kernels.observed(*links, label, True)
         return Layout(ptr, label, size)
 

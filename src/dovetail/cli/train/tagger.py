@@ -146,8 +146,10 @@ def train_tagger(
     Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
     """
     check_writable(output)
-    if (batch is not None or gain is not None) and optimiser in (None, Optimiser.lbfgs):
-        raise DovetailError("--batch and --gain are for --optimiser sgd, adagrad or perceptron")
+    if batch is not None and optimiser in (None, Optimiser.lbfgs):
+        raise DovetailError("--batch is for --optimiser sgd, adagrad or perceptron")
+    if gain is not None and optimiser not in (Optimiser.sgd, Optimiser.adagrad):
+        raise DovetailError("--gain is for --optimiser sgd or adagrad")
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     from dovetail.features.sets import FeatureSet
