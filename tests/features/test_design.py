@@ -127,7 +127,7 @@ def test_features_that_are_not_finite_are_refused(value: float) -> None:
         assemble(Compiler(Columns.of(corpus, []), corpus), [t.call(bad)], Collector())
     numbers = [Sentence(("a",), {"score": (str(value),)})]
     features = FeatureSet.of(["number(score)[0]"])
-    with pytest.raises(DovetailError, match="sentence 1, word 1: '(nan|inf)' is not a finite number"):
+    with pytest.raises(DovetailError, match=r"sentence 1, word 1: '(nan|inf)' is not a finite number"):
         assemble(Compiler(Columns.of(numbers, features.columns), numbers), features.templates, Collector())
 
 

@@ -96,11 +96,17 @@ class Inverse:
 
 
 def score(
-    design: Design, layout: Layout, weight: NDArray[np.floating], threads: int = 1, out: Floats | None = None
+    design: Design,
+    layout: Layout,
+    weight: NDArray[np.floating],
+    threads: int = 1,
+    out: Floats | None = None,
+    table: Floats | None = None,
 ) -> Floats:
-    """Potentials of every token. Shape [tokens, outputs]."""
+    """Potentials of every token, [tokens, outputs]; ``out`` and ``table`` [rows, outputs] are space to work in."""
     value = np.empty(0) if design.row_value is None else design.row_value
-    table = np.empty((len(design.row_ptr) - 1, layout.outputs))
+    if table is None:
+        table = np.empty((len(design.row_ptr) - 1, layout.outputs))
     parameters = (layout.ptr, layout.label, weight)
     rows = (design.row_ptr, design.row_feature, value, *parameters, table)
     run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, threads)
@@ -123,6 +129,7 @@ class LinearScorer:
     scale: Floats
     threads: int = 1
     _scores: Floats | None = field(default=None, repr=False)
+    _rows: Floats | None = field(default=None, repr=False)
 
     @classmethod
     def observed(
@@ -138,12 +145,18 @@ class LinearScorer:
         """Potentials [tokens, outputs] under ``weight`` [parameters]; the array is used again by the next call."""
         if self._scores is None:
             self._scores = np.empty((self.design.tokens, self.layout.outputs))
-        return score(self.design, self.layout, weight * self.scale, self.threads, self._scores)
+        return score(self.design, self.layout, weight * self.scale, self.threads, self._scores, self._row_table())
+
+    def _row_table(self) -> Floats:
+        """Space for a number for every row and output, shared by both directions."""
+        if self._rows is None:
+            self._rows = np.empty((len(self.design.row_ptr) - 1, self.layout.outputs))
+        return self._rows
 
     def backward(self, gradient: Floats) -> Floats:
         """The gradient [parameters] from the gradient of the potentials [tokens, outputs]."""
         inverse = self.inverse
-        rows = np.empty((len(self.design.row_ptr) - 1, self.layout.outputs))
+        rows = self._row_table()
         gather = (*inverse.row_tokens, gradient, rows)
         run_ranges(lambda lo, hi: kernels.row_gradients(*gather, lo, hi), inverse.row_tokens.ptr, self.threads)
         out = np.empty(self.layout.parameters)
