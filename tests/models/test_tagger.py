@@ -247,7 +247,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_dev_data_chooses_the_weights() -> None:
     scores: list[float] = []
-    model = quick(iterations=60, patience=1).fit(
+    model = quick(iterations=60, patience=1, balance=False, calibrate=False).fit(
         made(20), dev=made(20, seed=3), progress=lambda p: scores.append(p.dev) if p.dev is not None else None
     )
     assert model.score(made(20, seed=3)) == pytest.approx(max(scores))

@@ -108,11 +108,7 @@ class ChainModel:
 
     def best(self, chains: ChainBatch) -> NDArray[np.int32]:
         """The tagging to answer with, [tokens]."""
-        if not self.outside:
-            return chains.best()
-        unary = chains.potentials.unary.copy()
-        unary[:, self.labels.names.index("O")] += self.outside
-        return replace(chains, potentials=chains.potentials._replace(unary=unary)).best()
+        return best_with_bias(chains, self.labels, self.outside)
 
     def scaled(self, factor: float) -> ChainModel:
         """The model with all weights times a factor: the same ranking of taggings, with other probabilities."""
@@ -176,6 +172,15 @@ class ChainModel:
             cast("NDArray[np.float32]", arrays["transition"]),
             float(header.get("outside", 0.0)),
         )
+
+
+def best_with_bias(chains: ChainBatch, labels: Labels, bias: float) -> NDArray[np.int32]:
+    """The best tagging when ``bias`` is added to every score of the label O, [tokens]."""
+    if not bias:
+        return chains.best()
+    unary = chains.potentials.unary.copy()
+    unary[:, labels.names.index("O")] += bias
+    return replace(chains, potentials=chains.potentials._replace(unary=unary)).best()
 
 
 def node_templates(features: FeatureSet) -> list[Template]:

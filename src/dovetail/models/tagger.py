@@ -20,13 +20,13 @@ from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.online import SGD, AdaGrad, AveragedPerceptron
-from dovetail.models.chain_model import ChainModel
+from dovetail.models.chain_model import ChainModel, best_with_bias
 from dovetail.models.chain_training import Training
 from dovetail.models.entities import entity_probabilities
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
 from dovetail.models.labels import Labels
-from dovetail.models.tuning import balanced, calibrated
+from dovetail.models.tuning import COARSE_BALANCES, balanced, calibrated
 from dovetail.structures.chain import ChainBatch
 from dovetail.text.sentence import Sentence, Span
 from dovetail.version import __version__
@@ -234,11 +234,14 @@ class Tagger:
     ) -> Callable[[NDArray[np.float64]], float]:
         gold = self._tags_of(dev, tags, "dev")
         chains = training.dev_potentials(dev)
+        labels = training.labels
+        chunks = labels.scheme is not None
 
         def dev_score(weight: NDArray[np.float64]) -> float:
             batch: ChainBatch = chains(weight)
-            predicted = training.labels.decode(batch.best(), batch.offsets)
-            return tagging_score(gold, predicted, training.labels.scheme is not None)
+            biases = COARSE_BALANCES if self.balance and chunks else (0.0,)
+            answers = [best_with_bias(batch, labels, bias) for bias in biases]
+            return max(tagging_score(gold, labels.decode(answer, batch.offsets), chunks) for answer in answers)
 
         return dev_score
 

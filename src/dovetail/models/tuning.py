@@ -13,6 +13,7 @@ from dovetail.structures.chain import ChainBatch
 from dovetail.text.sentence import Sentence
 
 FACTORS = np.geomspace(0.3, 1.5, 25)  # what all weights may be multiplied by
+COARSE_BALANCES = (0.0, -0.8, -1.6)  # tried while training, to choose weights that will score well when balanced
 BALANCES = np.round(np.arange(-3.0, 1.01, 0.2), 1)  # what may be added to the score of O
 
 Tags = Sequence[Sequence[str]]
