@@ -21,6 +21,10 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="dovetail")
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a fork has the pool's memory, but not its threads
+
+
 def run_shards(
     function: Callable[[Shard], Result], shards: Sequence[Shard], threads: int | None = None
 ) -> list[Result]:

@@ -152,3 +152,19 @@ def test_columns_number_values_from_one() -> None:
     columns = Columns.encode({"word": [["a", "b"], [], ["a"]]}, [2, 0, 1])
     assert columns.offsets.tolist() == [0, 2, 2, 3]
     assert columns.columns["word"].ids.tolist() == [1, 2, 1]
+
+
+def test_a_bag_is_a_set_of_values() -> None:
+    corpus = [Sentence(("x", "dog", "cat")), Sentence(("x", "dog", "dog"))]
+    features = FeatureSet.of(["bag(shape, 1, 2)"])
+    collector = Collector()
+    design = assemble(Compiler(Columns.of(corpus, features.columns)), features.templates, collector)
+    assert fired(design, collector.keys, 0) == fired(design, collector.keys, 3)
+    assert sum(fired(design, collector.keys, 0).values()) == 1
+
+
+def test_endless_windows_and_affixes_cost_no_more_than_the_words() -> None:
+    corpus = [Sentence(("a", "bc", "d"))]
+    features = FeatureSet.of(["bag(word, 2000000000)", "prefix(1, 10000000000)[0]"])
+    design = assemble(Compiler(Columns.of(corpus, features.columns)), features.templates, Collector())
+    assert design.row_index.shape[1] <= 7

@@ -351,6 +351,100 @@ def test_a_named_set_does_without_layers_that_are_not_there() -> None:
     assert quick(features="plain").fit(bare).predict(bare[:1])
 
 
-def test_contradictory_partial_tags() -> None:
-    with pytest.raises(DovetailError, match="no tagging that the scheme allows"):
-        quick().fit([["a", "b", "c"], ["d"]], [["O", "I-X", "?"], ["B-X"]])
+@pytest.mark.parametrize("scheme", ["iob2", "iobes"])
+def test_partly_known_tags_in_any_scheme(scheme: str) -> None:
+    tags = [["B-PER", "I-PER", "?"], ["?", "I-PER", "O"], ["O", "B-PER", "?"], ["?", "O", "B-PER"], ["I-PER", "?", "O"]]
+    words = [["Ada", "Lovelace", "left"]] * 5
+    assert quick(scheme=scheme, min_count=1).fit(words, tags).predict([["Ada", "Lovelace", "left"]])
+
+
+def test_an_entity_whose_beginning_nobody_saw() -> None:
+    model = quick(min_count=1).fit([["a", "b"], ["c"]], [["?", "I-X"], ["O"]])
+    assert model.classes_ == ("O", "B-X", "I-X")
+
+
+def test_a_checkpoint_is_bound_to_its_words(tmp_path: Path) -> None:
+    def stop(progress: Any) -> None:
+        if progress.iteration == 26:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        quick(iterations=40, l2=1e-4).fit(made(60), checkpoint=tmp_path / "c", progress=stop)
+    others = [Sentence(tuple("x" + w for w in s.words), s.layers) for s in made(60)]
+    with pytest.raises(DovetailError, match="other data or settings"):
+        quick(iterations=40, l2=1e-4).fit(others, checkpoint=tmp_path / "c")
+    longer = quick(iterations=45, l2=1e-4).fit(made(60), checkpoint=tmp_path / "c")  # a longer run may go on
+    assert longer.model_ is not None
+
+
+def test_real_values_of_any_size_are_learnt(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    values = [[str(v) for v in rng.uniform(5e4, 1e5, 5) * rng.choice([-1, 1], 5)] for _ in range(40)]
+    sentences = [Sentence(("w",) * 5, {"x": tuple(v), "y": tuple("AB"[float(n) > 0] for n in v)}) for v in values]
+    model = Tagger(features=["number(x)[0]"], target="y", order=0, l2=0.0, iterations=200).fit(sentences)
+    assert model.score(sentences) > 95
+    tiny = [
+        Sentence(s.words, {"x": tuple(str(float(v) * 1e-12) for v in s.layers["x"]), "y": s.layers["y"]})
+        for s in sentences
+    ]
+    model = Tagger(features=["number(x)[0]"], target="y", order=0, l2=0.0, iterations=200).fit(tiny)
+    with pytest.raises(DovetailError, match="too large for half precision"):
+        model.save(tmp_path / "m", half=True)
+
+
+def test_other_processes_can_predict(tagger: Tagger) -> None:
+    import multiprocessing
+
+    sentences = made(3000)
+    expected = tagger.predict(sentences)  # starts the threads, which a fork does not inherit
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(tagger.predict, (sentences,)).get(timeout=60) == expected
+
+
+def test_nested_entities_outlive_another_layer() -> None:
+    model = quick(target="pos").fit(made(20))
+    sentence = Sentence(("Ada", "left"), spans=(Span(0, 2, "A"), Span(0, 1, "B")))
+    [answer] = model.annotate([sentence])
+    assert answer.spans == sentence.spans
+
+
+def test_functions_have_names_of_their_own() -> None:
+    with pytest.raises(DovetailError, match="give the function a name"):
+        quick(features=[lambda s: [["x"] for _ in s.words]]).fit(made(3))
+    with pytest.raises(DovetailError, match="not the string"):
+        quick(features=[strings_for_lists]).fit(made(3))
+
+
+def strings_for_lists(sentence: Sentence) -> list[str]:
+    return ["abc" for _ in sentence.words]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"l2": -1.0}, "l2=-1.0"),
+        ({"l1": float("inf")}, "l1=inf"),
+        ({"batch": 0, "optimiser": "sgd"}, "batch=0: choose 1 or more"),
+        ({"seed": -1}, "seed=-1"),
+        ({"gain": 0.0, "optimiser": "sgd"}, "step size is positive"),
+        ({"order": 0, "features": ["bias", "edge(bias)"]}, "each label stands alone"),
+    ],
+)
+def test_impossible_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(DovetailError, match=message):
+        quick(**settings).fit(made(3))
+
+
+def test_spans_outside_the_sentence(tagger: Tagger) -> None:
+    for span in (Span(1, 1, "PER"), Span(0, 3, "PER"), Span(-1, 1, "PER")):
+        with pytest.raises(DovetailError, match="does not lie in a sentence of 2 words"):
+            tagger.span_probability(["Ada", "left"], span)
+
+
+def test_second_order_training_goes_on_from_its_transitions() -> None:
+    first = quick(order=2, iterations=30).fit(made(60))
+    objectives: list[float] = []
+    quick(order=2, iterations=1).fit(made(60), init=first, progress=lambda p: objectives.append(p.objective))
+    reached: list[float] = []
+    quick(order=2, iterations=30).fit(made(60), progress=lambda p: reached.append(p.objective))
+    assert objectives[0] < 0.2 * reached[0]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dovetail.features import hashing, strings
-from dovetail.features.hashing import KeyRows, Keys
+from dovetail.features.hashing import KeyRows
 
 BOUNDARY = "\x00"  # what stands before the first and after the last word
 
@@ -170,12 +170,3 @@ def simple(name: str, of: str = "word") -> Attribute:
     if name in FLAGS:
         return flag(_named(name, of), of, FLAGS[name])
     return mapped(_named(name, of), of, SIMPLE[name])
-
-
-def row_of(attribute: Attribute, value: str | None) -> Keys:
-    """Keys of one value (None is the boundary), by the slow path that makes strings."""
-    if value is None:
-        values: Sequence[str] = [BOUNDARY] if attribute.single else []
-    else:
-        values = attribute.strings(value)
-    return hashing.string_keys(list(values), attribute.seed)

@@ -170,10 +170,16 @@ class Compiler:
         return Rows(inverse.astype(np.int32).reshape(-1, 1), crossed.indptr, crossed.keys)
 
     def _bag(self, template: Bag) -> Rows:
-        column = self.columns.columns[template.attribute.column]
-        index = np.empty((self.columns.tokens, template.last - template.first + 1), dtype=np.int32)
-        window_rows(column.ids, self.columns.offsets, template.first, template.last, index)
-        keys = _product(salt(template), [self.attribute_keys(template.attribute)])
+        ids = self.columns.columns[template.attribute.column].ids
+        rows = self.attribute_keys(template.attribute)
+        if template.attribute.single:  # a set of values: words of one shape are one
+            values, value = np.unique(rows.keys, return_inverse=True)
+            rows, ids = KeyRows(np.arange(len(values) + 1), values), value.astype(np.int32)[ids]
+        longest = int(np.diff(self.columns.offsets).max(initial=0))
+        first, last = max(template.first, -longest), min(template.last, longest)
+        index = np.empty((self.columns.tokens, max(last - first + 1, 0)), dtype=np.int32)
+        window_rows(ids, self.columns.offsets, first, last, index)
+        keys = _product(salt(template), [rows])
         return Rows(index, keys.indptr, keys.keys)
 
     def _number(self, template: Number) -> Rows:

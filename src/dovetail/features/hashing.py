@@ -179,16 +179,19 @@ def _bounded(
     return KeyRows(indptr, out[: indptr[-1]].copy())
 
 
+def _affixes(packed: Packed, shortest: int, longest: int) -> int:
+    """How many prefixes within bounds the strings have."""
+    return int(np.maximum(np.minimum(np.diff(packed.start), longest) - shortest + 1, 0).sum())
+
+
 def prefix_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
     """Keys of the first ``shortest`` to ``longest`` characters of each string."""
-    most = (len(packed.start) - 1) * (longest - shortest + 1)
-    return _bounded(_prefix_keys, packed, shortest, longest, seed, most)
+    return _bounded(_prefix_keys, packed, shortest, longest, seed, _affixes(packed, shortest, longest))
 
 
 def suffix_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
     """Keys of the last ``shortest`` to ``longest`` characters of each string."""
-    most = (len(packed.start) - 1) * (longest - shortest + 1)
-    return _bounded(_suffix_keys, packed, shortest, longest, seed, most)
+    return _bounded(_suffix_keys, packed, shortest, longest, seed, _affixes(packed, shortest, longest))
 
 
 def ngram_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:

@@ -37,7 +37,8 @@ def named_features(template: Template, sentence: Sentence, position: int) -> Ite
         case Bag():
             window = range(max(position + template.first, 0), min(position + template.last + 1, len(sentence)))
             words = dict.fromkeys(_value(sentence, template.attribute.column, i) for i in window)
-            for string in (string for word in words for string in _strings(template.attribute, word)):
+            strings = [string for word in words for string in _strings(template.attribute, word)]
+            for string in dict.fromkeys(strings) if template.attribute.single else strings:
                 yield NamedFeature(f"{template}={_visible(string)}", _key(first, [template.attribute], [string]))
         case Number():
             number = _value(sentence, template.column, position + template.offset)

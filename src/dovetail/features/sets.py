@@ -186,7 +186,8 @@ class FeatureSet:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise DovetailError(f"{path}: not a TOML file: {error}") from None
         unknown = set(data) - {"name", "extends", "templates"}
-        if unknown or not isinstance(data.get("templates", []), list):
+        lines = data.get("templates", [])
+        if unknown or not (isinstance(lines, list) and all(isinstance(line, str) for line in lines)):
             raise DovetailError(
                 f"{path}: expected name, extends and templates = [...], found {', '.join(map(repr, data))}"
             )
@@ -206,8 +207,15 @@ class FeatureSet:
             if str(features).endswith(".toml"):
                 return cls.from_toml(features)
             return cls.named(str(features))
-        made = [parse(f) if isinstance(f, str) else f for f in features]
-        return cls("custom", tuple(flatten(made)))
+        try:
+            made = [parse(f) if isinstance(f, str) else f for f in features]
+            return cls("custom", tuple(flatten(made)))
+        except (TypeError, ValueError) as error:
+            raise DovetailError(f"features: {error}") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        functions = [template for template in self.templates if isinstance(template, Call)]
+        return _read_again, (self.name, self.lines(), [(f.function, f.name) for f in functions], self.optional)
 
     def lines(self) -> list[str]:
         """The set as lines of the algebra, one template each."""
@@ -222,3 +230,9 @@ class FeatureSet:
     def columns(self) -> tuple[str, ...]:
         """Every column that some template reads."""
         return tuple(dict.fromkeys(c for t in self.templates for c in t.columns))
+
+
+def _read_again(name: str, lines: list[str], functions: list[tuple[Any, str]], optional: frozenset[str]) -> FeatureSet:
+    """A set out of a pickle: written as lines, because attributes hold functions without a name."""
+    calls = [Call(function, called) for function, called in functions]
+    return replace(FeatureSet.from_lines(name, lines, calls), optional=optional)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
+from dovetail.errors import DovetailError
 from dovetail.features import attributes
 from dovetail.features.attributes import Attribute
 from dovetail.features.hashing import LONGEST_WORD
@@ -68,7 +69,10 @@ class At(Template):
 
 @dataclass(frozen=True, repr=False)
 class Bag(Template):
-    """The set of values of an attribute in a window, positions forgotten."""
+    """The set of values of an attribute in a window, positions forgotten.
+
+    An attribute with several values for a word (affixes) has those of each distinct word.
+    """
 
     attribute: Attribute
     first: int
@@ -135,6 +139,8 @@ def weighted(found: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
     >>> weighted(["a", "b"])
     {'a': 1.0, 'b': 1.0}
     """
+    if isinstance(found, str):
+        raise DovetailError(f"a function of a sentence gives a list of features a word, not the string {found!r}")
     return dict(found) if isinstance(found, Mapping) else dict.fromkeys(found, 1.0)
 
 
@@ -202,7 +208,10 @@ def number(name: str) -> Number:
 
 def call(function: Callable[[Any], Extracted], name: str | None = None) -> Call:
     """A Python function of a sentence as a template."""
-    return Call(function, name or function.__name__)
+    name = name or str(getattr(function, "__name__", ""))
+    if not name.isidentifier():
+        raise ValueError(f"give the function a name: call(function, 'my_features'), not {name!r}")
+    return Call(function, name)
 
 
 def edge(*templates: Template | Iterable[Template]) -> list[Template] | Template:
@@ -216,7 +225,11 @@ def flatten(templates: Iterable[Any]) -> list[Template]:
     found: dict[Template, None] = {}
     for item in templates:
         if isinstance(item, Template):
+            if isinstance(item, Call) and any(t is not item and t == item for t in found if isinstance(t, Call)):
+                raise ValueError(f"two functions with the name {item.name!r}: call(function, 'another_name')")
             found[item] = None
+        elif callable(item) and not isinstance(item, Source):
+            found[call(item)] = None
         elif isinstance(item, Source):
             found[item[0]] = None
         elif isinstance(item, str) or not isinstance(item, Iterable):

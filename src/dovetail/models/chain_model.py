@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.columns import Columns
+from dovetail.errors import DovetailError
 from dovetail.features.design import Compiler, assemble
 from dovetail.features.hashing import Keys
 from dovetail.features.index import FeatureIndex
@@ -17,6 +18,7 @@ from dovetail.features.sets import FeatureSet
 from dovetail.features.templates import Template
 from dovetail.models.chain_objective import Forbidden
 from dovetail.models.labels import Labels
+from dovetail.models.transitions import state_count
 from dovetail.scorers.linear import Layout, output_type, score
 from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
@@ -61,6 +63,10 @@ class Weights:
     def arrays(self, prefix: str, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
         narrow = np.uint8 if self.layout.outputs <= 256 else output_type(self.layout.outputs)
+        if half and np.abs(self.weight).max(initial=0.0) > np.finfo(np.float16).max:
+            raise DovetailError(
+                "some weights are too large for half precision (features with tiny values?); save without"
+            )
         stored = self.without_zeros(self.weight.astype(np.float16) != 0) if half else self
         return {
             f"{prefix}.keys": stored.index.keys,
@@ -154,14 +160,19 @@ class ChainModel:
 
     @classmethod
     def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Sequence[Any]) -> ChainModel:
-        """From the header and arrays of a model file."""
+        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
         labels = Labels(tuple(header["labels"]), header["scheme"])
         size = len(labels.names)
 
         def weights(prefix: str, outputs: int) -> Weights:
             keys, count, label, weight = (arrays[f"{prefix}.{n}"] for n in ("keys", "count", "label", "weight"))
+            fits = len(keys) == len(count) and int(count.sum(dtype=np.int64)) == len(label) == len(weight)
+            if not fits or (len(label) and int(label.max()) >= outputs) or np.any(keys[1:] <= keys[:-1]):
+                raise ValueError(f"the arrays of the {prefix} features do not fit together")
             return Weights.of(keys, count, label, weight, outputs, header["hash_bits"])
 
+        if arrays["transition"].shape != (state_count(size, int(header["order"])), size):
+            raise ValueError("the table of transitions does not fit the labels")
         return cls(
             FeatureSet.from_lines(header["features"]["name"], header["features"]["templates"], functions),
             labels,

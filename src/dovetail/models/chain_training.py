@@ -26,7 +26,7 @@ from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]
 
-ROUNDS_TO_ZERO = 1e-3  # a weight this small changes the odds by a thousandth: half of all weights, and no answer
+ROUNDS_TO_ZERO = 1e-3  # what changes the odds by less than a thousandth: half of all weights, and no answer
 
 
 @dataclass
@@ -87,7 +87,9 @@ class Part:
         everything = Weights.of(
             keys[kept], count, layout.label[where], single[where], layout.outputs, self.collector.bits
         )
-        return everything.without_zeros(np.abs(everything.weight) >= ROUNDS_TO_ZERO)
+        # Twins fire together, and a real-valued feature counts by its value: what matters is their largest effect.
+        effect = np.abs(single) * self.scorer.scale**2 * self.scorer.largest_value()
+        return everything.without_zeros((effect >= ROUNDS_TO_ZERO)[where])
 
     def initial(self, weights: Weights, output_map: NDArray[np.int64]) -> Floats:
         """Start values from another model's weights: the mean over the features of a merged column, times sqrt(m).
@@ -237,11 +239,8 @@ class Training:
             pair_map = label_map[:, None] * len(old) + label_map[None, :]
             pair_map[(label_map[:, None] < 0) | (label_map[None, :] < 0)] = -1
             weight[objective.after_node : objective.after_edge] = self.edge.initial(init.edge, pair_map.ravel())
-        if init.order == self.order == 1:
-            table = np.zeros((len(label_map), len(label_map)))
-            known = np.flatnonzero(label_map >= 0)
-            table[np.ix_(known, known)] = init.transition[np.ix_(label_map[known], label_map[known])]
-            weight[objective.after_edge :] = table.ravel()[objective.transitions.cell]
+        if init.order == self.order:
+            weight[objective.after_edge :] = objective.transitions.initial(init.transition, label_map)
         return weight
 
 

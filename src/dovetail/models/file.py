@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zlib
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from dovetail.text.files import atomic_writer
 FORMAT = "dovetail-model"
 VERSION = 1
 KEY = "dovetail"
+CHECK = "checksum"  # of the text under KEY
 
 DTYPES = {
     "F64": np.float64, "F32": np.float32, "F16": np.float16, "U64": np.uint64, "I64": np.int64, "I32": np.int32,
@@ -35,8 +37,8 @@ def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     checks = {name: _checksum(array) for name, array in arrays.items()}
-    whole = {"format": FORMAT, "version": VERSION, "checksums": checks, **header}
-    data = save(arrays, metadata={KEY: json.dumps(whole, ensure_ascii=False)})
+    whole = json.dumps({"format": FORMAT, "version": VERSION, "checksums": checks, **header}, ensure_ascii=False)
+    data = save(arrays, metadata={KEY: whole, CHECK: str(zlib.crc32(whole.encode("utf-8")))})
     with atomic_writer(path, binary=True) as out:
         out.write(data)
 
@@ -87,13 +89,21 @@ def _header(path: str | Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], 
         raise ModelFileError(f"{path}: the file is cut short; copy or train it again")
     try:
         described = json.loads(data[8 : 8 + size].tobytes().decode("utf-8"))
-        header = json.loads(described.pop("__metadata__")[KEY])
+        metadata = described.pop("__metadata__")
+        text, check = metadata[KEY], metadata.get(CHECK)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise foreign from None
+    damaged = ModelFileError(f"{path}: the header is damaged; copy or train the model again")
+    if not isinstance(text, str) or check != str(zlib.crc32(text.encode("utf-8", "surrogatepass"))):
+        raise damaged
+    try:
+        header = json.loads(text)
         if header["format"] != FORMAT:
             raise foreign
         version = int(header["version"])
         header["checksums"].items()
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise foreign from None
+        raise damaged from None
     if version > VERSION:
         raise ModelFileError(f"{path}: written by a newer dovetail (format {version}); upgrade dovetail to read it")
     return header, described, 8 + size
@@ -104,7 +114,7 @@ def _array(path: str | Path, name: str, entry: Any, data: NDArray[np.uint8], fir
         dtype = np.dtype(DTYPES[entry["dtype"]])
         shape = tuple(int(n) for n in entry["shape"])
         begin, end = (int(n) for n in entry["data_offsets"])
-        if begin < 0 or any(n < 0 for n in shape) or end - begin != int(np.prod(shape)) * dtype.itemsize:
+        if begin < 0 or any(n < 0 for n in shape) or end - begin != math.prod(shape) * dtype.itemsize:
             raise ValueError(name)
     except (KeyError, TypeError, ValueError):
         raise ModelFileError(f"{path}: the description of {name!r} is damaged; copy or train the model again") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from typing import cast
 
 import numpy as np
@@ -46,14 +46,43 @@ class Labels:
         if not is_chunk_tagset(found):
             return cls(tuple(sorted(found)), None)
         used = set(chain.from_iterable(cls((), cast(Scheme, scheme)).spell(tags) for tags in sequences)) - {UNKNOWN}
+        # An entity that goes on has begun, and must end: with these labels every partly known sentence has a tagging.
+        whole = {"iob2": "B", "iobes": "BE"}[scheme]
+        used |= {f"{letter}-{tag[2:]}" for tag in used if tag[:2] in ("B-", "I-", "E-") for letter in whole}
         return cls(tuple(sorted(used | {"O"}, key=lambda tag: (tag != "O", tag[2:], tag[0]))), cast(Scheme, scheme))
 
     def spell(self, tags: Sequence[str]) -> Sequence[str]:
-        """Tags of any scheme in the scheme of these labels; sentences with unknown tags are taken as they are."""
-        if self.scheme is None or UNKNOWN in tags:
+        """Tags of any scheme in the scheme of these labels.
+
+        Beside an unknown tag nobody can say where an entity begins or ends: in IOBES such a neighbour is unknown too.
+        """
+        if self.scheme is None:
             return tags
+        if UNKNOWN in tags:
+            return self._spell_partly(tags)
         iob2 = to_iob2(tags)
         return iob2 if self.scheme == "iob2" else convert(iob2, "iob2", self.scheme)
+
+    def _spell_partly(self, tags: Sequence[str]) -> list[str]:
+        """Each stretch of known tags by itself; an I- tag right after an unknown one stays inside its entity."""
+        spelled: list[str] = []
+        for unknown, group in groupby(tags, key=UNKNOWN.__eq__):
+            stretch = list(group)
+            if unknown:
+                spelled += stretch
+                continue
+            after_unknown, before_unknown = bool(spelled), len(spelled) + len(stretch) < len(tags)
+            known = list(self.spell(stretch))
+            open_left = after_unknown and stretch[0].startswith(("I-", "E-", "L-"))
+            if self.scheme == "iob2" and open_left:
+                known[0] = "I" + known[0][1:]
+            if self.scheme == "iobes":
+                if open_left:
+                    known[0] = UNKNOWN
+                if before_unknown and known[-1] != "O":
+                    known[-1] = UNKNOWN
+            spelled += known
+        return spelled
 
     def encode(self, sequences: Iterable[Sequence[str]]) -> NDArray[np.int32]:
         """Label numbers of all tokens, -1 where the tag is unknown or none of these labels. Shape [tokens]."""

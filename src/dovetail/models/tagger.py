@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, ModelFileError
 from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.sets import SETS, FeatureSet
 from dovetail.features.templates import call
@@ -174,7 +174,7 @@ class Tagger:
         resume = None
         saved = None
         if checkpoint is not None:
-            saved = Checkpoint.of(checkpoint, self.get_params() | {"threads": 0}, training.objective.gold)
+            saved = Checkpoint.of(checkpoint, *self._task(training, init))
             resume, monitor.save = saved.load(), saved.save
             if resume is not None:
                 monitor.restore(resume)
@@ -211,6 +211,23 @@ class Tagger:
                 raise DovetailError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, allowed))}")
         if self.loss == "perceptron" and self.optimiser == "lbfgs":
             raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
+        for name in ("l1", "l2"):
+            value = getattr(self, name)
+            if not (0 <= value < np.inf):
+                raise DovetailError(f"{name}={value}: a penalty is zero or positive")
+        for name, least in (
+            ("iterations", 1),
+            ("batch", 1),
+            ("min_count", 1),
+            ("patience", 1),
+            ("seed", 0),
+            ("threads", 1),
+        ):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise DovetailError(f"{name}={value}: choose {least} or more")
+        if self.gain is not None and not 0 < self.gain < np.inf:
+            raise DovetailError(f"gain={self.gain}: a step size is positive")
         if self.hash_bits is not None and not 8 <= self.hash_bits <= 31:
             raise DovetailError(f"hash_bits={self.hash_bits}: choose 8 to 31")
 
@@ -219,9 +236,20 @@ class Tagger:
         features = FeatureSet.of(self.features)
         missing = {c for c in features.columns if c != "word" and not any(c in s.layers for s in corpus)}
         features = features.without_columns({self.target, *self.ignore} | (missing & features.optional))
+        if self.order == 0 and any(t.edge for t in features.templates):
+            raise DovetailError("edge(...) templates look at two labels, and with order 0 each label stands alone")
         if not features.templates:
             raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
         return features
+
+    def _task(self, training: Training, init: Tagger | None) -> tuple[Any, ...]:
+        """What a checkpoint belongs to: the settings that shape the run, the features and the data, and the start."""
+        free = ("threads", "iterations", "patience", "features", "balance", "calibrate")
+        settings = {name: value for name, value in self.get_params().items() if name not in free}
+        settings["templates"] = training.features.lines()
+        design = training.objective.node.design
+        start = [] if init is None else [init._model().node.weight, init._model().transition]
+        return settings, training.node.collector.keys, design.row_index, training.objective.gold, *start
 
     def _optimiser(self) -> Any:
         settings: dict[str, Any] = {"limit": self.iterations}
@@ -269,13 +297,13 @@ class Tagger:
     def predict(self, sentences: Input) -> list[list[str]]:
         """The best tags of every sentence."""
         model = self._model()
-        batches = (batch for _, batch in self._batches(sentences))
+        batches = self._batches(sentences)
         return [tags for batch in batches for tags in model.labels.decode(model.best(batch), batch.offsets)]
 
     def predict_marginals(self, sentences: Input) -> list[NDArray[np.float64]]:
         """For every sentence the probability of each label at each token, [tokens, labels]; columns as ``classes_``."""
         found: list[NDArray[np.float64]] = []
-        for _, batch in self._batches(sentences):
+        for batch in self._batches(sentences):
             unary = batch.marginals().unary
             found.extend(np.split(unary, batch.offsets[1:-1]))
         return found
@@ -284,20 +312,25 @@ class Tagger:
         """The entities of the best tagging, each with the exact probability that just this span has just this type."""
         model = self._model()
         result: list[list[Span]] = []
-        for _, batch in self._batches(sentences):
+        for batch in self._batches(sentences):
             result.extend(entity_probabilities(model, batch))
         return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in result]
 
     def span_probability(self, sentence: Sentence | Sequence[str], span: Span) -> float:
         """The exact probability that the tokens of a span form an entity of its type, no longer and no shorter."""
-        [(_, batch)] = self._batches(as_sentences([sentence]))
+        one = as_sentences([sentence])
+        if not 0 <= span.start < span.end <= len(one[0]):
+            raise DovetailError(
+                f"the span {span.start} to {span.end} does not lie in a sentence of {len(one[0])} words"
+            )
+        [batch] = self._batches(one)
         return entity_probabilities(self._model(), batch, [[span]])[0][0].probability or 0.0
 
     def kbest(self, sentences: Input, k: int = 10) -> list[list[Tagging]]:
         """The k most probable taggings of every sentence with their probabilities, best first."""
         model = self._model()
         result: list[list[Tagging]] = []
-        for _, batch in self._batches(sentences):
+        for batch in self._batches(sentences):
             log_z = batch.log_partition()
             labels, scores = batch.kbest(k)
             decoded = [model.labels.decode(row, batch.offsets) for row in labels]
@@ -312,7 +345,7 @@ class Tagger:
         model = self._model()
         rng = np.random.default_rng(self.seed if seed is None else seed)
         result: list[list[list[str]]] = []
-        for _, batch in self._batches(sentences):
+        for batch in self._batches(sentences):
             drawn = [model.labels.decode(labels, batch.offsets) for labels in batch.sample(n, rng)]
             result.extend([list(each) for each in zip(*drawn, strict=True)])
         return result
@@ -326,7 +359,8 @@ class Tagger:
                     yield sentence.with_entities(tuple(spans), self.target)
             else:
                 for sentence, tags in zip(some, self.predict(some), strict=True):
-                    yield replace(sentence, spans=()).with_layer(self.target, tuple(tags))
+                    kept = replace(sentence, spans=()) if chunks else sentence
+                    yield kept.with_layer(self.target, tuple(tags))
 
     def score(self, sentences: Input, tags: Sequence[Sequence[str]] | None = None) -> float:
         """Entity F1 in percent, or token accuracy in percent for plain labels."""
@@ -347,6 +381,7 @@ class Tagger:
         """Write the model to one file; ``half`` stores weights in half precision."""
         model = self._model()
         settings = self.get_params() | {"features": model.features.name, "ignore": list(self.ignore)}
+        del settings["threads"]  # no part of the model: the same data gives the same file on any number of cores
         header = {
             "kind": "tagger",
             "dovetail": __version__,
@@ -360,10 +395,12 @@ class Tagger:
     def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Tagger:
         """Read a model file. Python functions that served as templates are given again, by the same names."""
         header, arrays = load_model(path, "tagger")
-        known = {f.name for f in fields(cls) if f.init}
-        tagger = cls(**{k: v for k, v in header["settings"].items() if k in known})
-        tagger.threads = None
-        tagger.model_ = ChainModel.from_file(header, arrays, [call(f) for f in functions])
+        try:
+            known = {f.name for f in fields(cls) if f.init}
+            tagger = cls(**{k: v for k, v in header["settings"].items() if k in known})
+            tagger.model_ = ChainModel.from_file(header, arrays, [call(f) for f in functions])
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+            raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         if tagger.features not in SETS:
             tagger.features = tagger.model_.features
         tagger.card_ = header.get("card", {})
@@ -379,15 +416,18 @@ class Tagger:
     def _threads(self) -> int:
         return self.threads or os.cpu_count() or 1
 
-    def _batches(self, sentences: Input) -> Iterator[tuple[list[Sentence], ChainBatch]]:
+    def _batches(self, sentences: Input) -> Iterator[ChainBatch]:
         model = self._model()
         for some in _in_batches(as_sentences(sentences)):
-            yield some, model.chains(some, self._threads())
+            yield model.chains(some, self._threads())
 
 
 def as_sentences(sentences: Any) -> list[Sentence]:
     """Sentences from whatever a user gives: Sentence objects, or lists of words."""
-    if isinstance(sentences, str) or (len(sentences) and isinstance(sentences[0], str)):
+    if isinstance(sentences, str | Sentence):
+        raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
+    sentences = list(sentences)
+    if sentences and isinstance(sentences[0], str):
         raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
     return [s if isinstance(s, Sentence) else Sentence(tuple(s)) for s in sentences]
 

@@ -66,6 +66,26 @@ class Transitions:
             len(pairs) + len(triples),
         )
 
+    def initial(self, table: NDArray[np.floating], label_map: NDArray[np.int64]) -> Floats:
+        """Start values [size] from another model's table of the same order.
+
+        ``label_map`` [labels] gives the other model's number of each label, -1 for none. A second-order table is taken
+        over by the triples alone, each of which has one cell of its own.
+        """
+        labels, others = self.labels, table.shape[1]
+        mapped = np.append(label_map, others)  # the start stands after the labels
+        state, label = self.cell // labels, label_map[self.cell % labels]
+        first, second = (
+            (mapped[state // labels], label_map[state % labels]) if self.order == 2 else (0, label_map[state])
+        )
+        known = (np.asarray(first) >= 0) & (second >= 0) & (label >= 0)
+        if self.order == 2:
+            known &= np.bincount(self.parameter, minlength=self.size)[self.parameter] == 1
+        weight = np.zeros(self.size)
+        row = np.asarray(first) * others + second
+        weight[self.parameter[known]] = table[np.broadcast_to(row, known.shape)[known], label[known]]
+        return weight
+
     def table(self, weight: Floats) -> Floats:
         """Potentials [states, labels] under ``weight`` [size]."""
         states = state_count(self.labels, self.order)

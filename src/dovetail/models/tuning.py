@@ -32,11 +32,13 @@ def calibrated(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: 
     labels = model.labels.encode([gold[i] for i in known])
     score = chains.score(labels)
     possible = np.isfinite(score)
+    if not possible.any():
+        return model
 
     def log_likelihood(factor: float) -> float:
         return float((factor * score - _times(chains, factor).log_partition())[possible].sum())
 
-    return model.scaled(float(max(FACTORS.tolist(), key=log_likelihood)))
+    return model.scaled(max([1.0, *FACTORS.tolist()], key=log_likelihood))
 
 
 def _times(chains: ChainBatch, factor: float) -> ChainBatch:

@@ -167,6 +167,15 @@ class LinearScorer:
         out *= self.scale
         return out
 
+    def largest_value(self) -> Floats | float:
+        """The largest value, in size, of each parameter's feature: one unless it is real-valued. Shape [parameters]."""
+        if self.design.row_value is None:
+            return 1.0
+        largest = np.zeros(self.layout.size)
+        np.maximum.at(largest, self.design.row_feature, np.abs(self.design.row_value))
+        largest[np.diff(self.inverse.feature_tokens.ptr) > 0] = 1.0
+        return np.repeat(largest, np.diff(self.layout.ptr))
+
     def firing(self) -> Floats:
         """At how many tokens the feature of each parameter fires, times its squared scale. Shape [parameters]."""
         rows, tokens = self.inverse.feature_rows, self.inverse.feature_tokens

@@ -81,6 +81,10 @@ class TextReader:
                 except UnicodeDecodeError as error:
                     line = lines_before + error.object[: error.start].count(b"\n") + 1
                     raise InputError(self._decoding_message(error), self.name, line) from None
+                except UnicodeError as error:  # such as UTF-16 without its mark
+                    raise InputError(
+                        f"not valid {self._encoding} ({error}); name another encoding", self.name
+                    ) from None
                 lines_before += data.count(b"\n")
             is_first = False
             if text:
