@@ -23,6 +23,7 @@ from dovetail.text.report import ReadReport
 DATA = Path(__file__).parent.parent / "src" / "dovetail" / "data"
 OPEN_GENRES = ("news", "interview", "academic", "bio", "voyage", "court")
 GUM_TYPES = {"person": "PER", "place": "LOC", "organization": "ORG"}
+SMALLEST = 0.002  # smaller weights are left out, so that the model stays below 6 MB
 SAMPLE = (1500, 400)  # sentences for the demo: to train on, to score
 
 
@@ -87,6 +88,10 @@ def main() -> None:
     train += gum(Path(root), "train") if args.gum else []
     settings = {} if args.l2 is None else {"l2": args.l2}
     tagger = Tagger(**settings).fit(train, dev=dev)
+    trained = tagger.model_
+    assert trained is not None
+    kept = np.abs(trained.node.weight) >= SMALLEST
+    tagger.model_ = replace(trained, node=trained.node.without_zeros(kept))
     predicted = tagger.predict_entities(dev)
     gold = [s.layers["ner"] for s in dev]
     scores = entity_scores(gold, tagger.predict(dev))

@@ -126,7 +126,6 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
             "shape[-2:3]",
             "pos[-2:3]",
             "bag(lower, 4)",
-            "bag(shape, 4)",
             "word[-1] & word[0]",
             "word[0] & word[1]",
             "word[-1] & shape[0]",

@@ -87,8 +87,8 @@ class Part:
         everything = Weights.of(
             keys[kept], count, layout.label[where], single[where], layout.outputs, self.collector.bits
         )
-        # Twins fire together, and a real-valued feature counts by its value: what matters is their largest effect.
-        effect = np.abs(single) * self.scorer.scale**2 * self.scorer.largest_value()
+        # A real-valued feature counts by its value, and twins, which fire together, by the weight of their column.
+        effect = np.abs(weight) * self.scorer.largest_value()
         return everything.without_zeros((effect >= ROUNDS_TO_ZERO)[where])
 
     def initial(self, weights: Weights, output_map: NDArray[np.int64]) -> Floats:
