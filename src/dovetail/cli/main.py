@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -122,5 +123,6 @@ def _reader_has_enough() -> int:
 
 
 def run() -> None:
-    """The entry point."""
+    """The entry point. A request to end (SIGTERM) is taken as Ctrl-C, so that nothing half written stays behind."""
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     sys.exit(main(sys.argv[1:]))

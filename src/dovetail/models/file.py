@@ -21,7 +21,6 @@ from dovetail.text.files import atomic_writer
 FORMAT = "dovetail-model"
 VERSION = 1
 KEY = "dovetail"
-CHECK = "checksum"  # of the text under KEY
 
 DTYPES = {
     "F64": np.float64, "F32": np.float32, "F16": np.float16, "U64": np.uint64, "I64": np.int64, "I32": np.int32,
@@ -38,7 +37,8 @@ def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     checks = {name: _checksum(array) for name, array in arrays.items()}
     whole = json.dumps({"format": FORMAT, "version": VERSION, "checksums": checks, **header}, ensure_ascii=False)
-    data = save(arrays, metadata={KEY: whole, CHECK: str(zlib.crc32(whole.encode("utf-8")))})
+    # One entry, checksum and text together: several would be written in no certain order.
+    data = save(arrays, metadata={KEY: f"{zlib.crc32(whole.encode('utf-8')):08x}{whole}"})
     with atomic_writer(path, binary=True) as out:
         out.write(data)
 
@@ -89,12 +89,12 @@ def _header(path: str | Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], 
         raise ModelFileError(f"{path}: the file is cut short; copy or train it again")
     try:
         described = json.loads(data[8 : 8 + size].tobytes().decode("utf-8"))
-        metadata = described.pop("__metadata__")
-        text, check = metadata[KEY], metadata.get(CHECK)
+        entry = described.pop("__metadata__")[KEY]
+        check, text = entry[:8], entry[8:]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise foreign from None
     damaged = ModelFileError(f"{path}: the header is damaged; copy or train the model again")
-    if not isinstance(text, str) or check != str(zlib.crc32(text.encode("utf-8", "surrogatepass"))):
+    if check != f"{zlib.crc32(text.encode('utf-8', 'surrogatepass')):08x}":
         raise damaged
     try:
         header = json.loads(text)

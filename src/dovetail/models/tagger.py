@@ -165,6 +165,8 @@ class Tagger:
             min_count=self.min_count, hash_bits=self.hash_bits, observed_only=self.observed_only,
             merge_twins=self.merge_twins, threads=self._threads(),
         )  # fmt: skip
+        if not training.objective.node.layout.parameters:
+            raise DovetailError(f"no feature occurs {self.min_count} times: lower min_count, or give more data")
         optimiser = self._optimiser()
         monitor = Monitor(report=progress, patience=self.patience)
         if self.optimiser != "lbfgs":
