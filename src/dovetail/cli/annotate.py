@@ -127,6 +127,8 @@ def _default_format(given: InputFormat, output: Path | None) -> OutputFormat:
         return OutputFormat(guess)
     if given in (InputFormat.conll, InputFormat.conllu, InputFormat.jsonl):
         return OutputFormat(given)
+    if given == InputFormat.brat and output is not None:
+        return OutputFormat.brat
     return OutputFormat.pretty if output is None and sys.stdout.isatty() else OutputFormat.jsonl
 
 
