@@ -171,8 +171,10 @@ class Tagger:
         monitor = Monitor(report=progress, patience=self.patience)
         if self.optimiser != "lbfgs":
             monitor.dev_every = 1
+        held_out = as_sentences(dev) if dev is not None else []
+        gold = self._tags_of(held_out, dev_tags, "dev") if dev is not None else []
         if dev is not None:
-            monitor.dev_score = self._dev_scorer(training, as_sentences(dev), dev_tags)
+            monitor.dev_score = self._dev_scorer(training, held_out, gold)
         resume = None
         saved = None
         if checkpoint is not None:
@@ -187,8 +189,6 @@ class Tagger:
             saved.remove()
         self.model_ = training.export(weight)
         if dev is not None:
-            held_out = as_sentences(dev)
-            gold = self._tags_of(held_out, dev_tags, "dev")
             if self.calibrate:
                 self.model_ = calibrated(self.model_, held_out, gold, self._threads())
             if self.balance and labels.scheme is not None:
@@ -260,9 +260,8 @@ class Tagger:
         return OPTIMISERS[self.optimiser](**{k: v for k, v in settings.items() if v is not None})
 
     def _dev_scorer(
-        self, training: Training, dev: Sequence[Sentence], tags: Sequence[Sequence[str]] | None
+        self, training: Training, dev: Sequence[Sentence], gold: Sequence[Sequence[str]]
     ) -> Callable[[NDArray[np.float64]], float]:
-        gold = self._tags_of(dev, tags, "dev")
         chains = training.dev_potentials(dev)
         labels = training.labels
         chunks = labels.scheme is not None
