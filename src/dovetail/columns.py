@@ -27,11 +27,12 @@ class _Numbers(dict[str, int]):
 class Column:
     """Values by number. Type 0 is the boundary, which stands outside every sentence.
 
-    ``ids``: [tokens]; the value of token t is ``types[ids[t]]``.
+    ``ids``: [tokens]; the value of token t is ``types[ids[t]]``. A column of numbers has ``numbers`` [types] as well.
     """
 
     types: list[str]
     ids: NDArray[np.int32]
+    numbers: NDArray[np.float64] | None = None
 
     @classmethod
     def encode(cls, values: Iterable[str]) -> Column:

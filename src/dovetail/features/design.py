@@ -165,7 +165,7 @@ class Compiler:
         """A conjunction across positions where a part may have several values: rows are distinct combinations."""
         ids = np.stack([self.ids_at(a.column, o) for a, o in template.parts], axis=1)
         combinations, inverse = np.unique(ids, axis=0, return_inverse=True)
-        parts = [_take(self.attribute_keys(a), combinations[:, k]) for k, (a, _) in enumerate(template.parts)]
+        parts = [self.attribute_keys(a).take(combinations[:, k]) for k, (a, _) in enumerate(template.parts)]
         crossed = _product(salt(template), parts)
         return Rows(inverse.astype(np.int32).reshape(-1, 1), crossed.indptr, crossed.keys)
 
@@ -184,9 +184,11 @@ class Compiler:
 
     def _number(self, template: Number) -> Rows:
         column = self.columns.columns[template.column]
-        values = np.zeros(len(column.types))
-        for i, text in enumerate(column.types[1:], 1):
-            values[i] = self._to_number(text, i, template)
+        values = column.numbers
+        if values is None:
+            values = np.zeros(len(column.types))
+            for i, text in enumerate(column.types[1:], 1):
+                values[i] = self._to_number(text, i, template)
         rows = len(column.types)
         keys = np.full(rows, salt(template), dtype=np.uint64)
         return Rows(self.ids_at(template.column, template.offset)[:, None], np.arange(rows + 1), keys, values)
@@ -264,14 +266,6 @@ def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
         np.cumsum(counts * more, out=indptr[1:])
         result = KeyRows(indptr, out)
     return result
-
-
-def _take(rows: KeyRows, which: NDArray[np.int32]) -> KeyRows:
-    counts = np.diff(rows.indptr)[which]
-    indptr = np.zeros(len(which) + 1, dtype=np.int64)
-    np.cumsum(counts, out=indptr[1:])
-    within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
-    return KeyRows(indptr, rows.keys[np.repeat(rows.indptr[which], counts) + within])
 
 
 def _side_by_side(parts: Sequence[KeyRows]) -> KeyRows:

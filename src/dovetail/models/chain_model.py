@@ -9,11 +9,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.columns import Columns
 from dovetail.errors import DovetailError
+from dovetail.features.derived import columns_for
 from dovetail.features.design import Compiler, assemble
 from dovetail.features.hashing import Keys
 from dovetail.features.index import FeatureIndex
+from dovetail.features.resources import packed, unpacked
 from dovetail.features.sets import FeatureSet
 from dovetail.features.templates import Template
 from dovetail.models.chain_objective import Forbidden
@@ -129,7 +130,7 @@ class ChainModel:
 
     def chains(self, sentences: Sequence[Sentence], threads: int) -> ChainBatch:
         """The chains of new sentences."""
-        compiler = Compiler(Columns.of(sentences, self.features.columns), sentences)
+        compiler = Compiler(columns_for(sentences, self.features), sentences)
         unary = self.node.score(compiler, node_templates(self.features), threads)
         labels = len(self.labels.names)
         edge = np.empty((0, labels, labels))
@@ -144,7 +145,8 @@ class ChainModel:
     def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
         edge = self.edge.arrays("edge", half) if self.edge else {}
-        return {**self.node.arrays("node", half), **edge, "transition": self.transition}
+        _, resources = packed(self.features.resources)
+        return {**self.node.arrays("node", half), **edge, "transition": self.transition, **resources}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
@@ -156,6 +158,7 @@ class ChainModel:
             "constrain": self.constrain,
             "hash_bits": self.node.index.bits,
             "outside": self.outside,
+            "resources": packed(self.features.resources)[0],
         }
 
     @classmethod
@@ -173,8 +176,9 @@ class ChainModel:
 
         if arrays["transition"].shape != (state_count(size, int(header["order"])), size):
             raise ValueError("the table of transitions does not fit the labels")
+        features, resources = header["features"], unpacked(header.get("resources", {}), arrays)
         return cls(
-            FeatureSet.from_lines(header["features"]["name"], header["features"]["templates"], functions),
+            FeatureSet.from_lines(features["name"], features["templates"], functions, resources),
             labels,
             int(header["order"]),
             bool(header["constrain"]),
