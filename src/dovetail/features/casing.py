@@ -32,7 +32,7 @@ def casing(words: Sequence[str], counts: NDArray[np.integer]) -> Clusters:
         style = _style(word)
         if style >= 0:
             seen.setdefault(word.lower(), np.zeros(len(STYLES)))[style] += count
-    return Clusters.of_paths({word: _profile(times) for word, times in seen.items()})
+    return Clusters.of_paths({word: _profile(times) for word, times in seen.items()}, levels=(1, 0))
 
 
 def _style(word: str) -> int:

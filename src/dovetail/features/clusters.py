@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 NONE = "-"
 """The value of a word without a cluster, where there must be one value for every word."""
 
+LEVELS = (4, 6, 8, 10, 12, 16, 0)
+"""Prefixes of a path that serve well in taggers; 0 is the whole path."""
+
 # How a word is looked for that is not there as written: SOUTH, south and South are near enough, as are 1996 and 1997.
 FALLBACKS: tuple[Callable[[str], str], ...] = (str.lower, str.capitalize, normalise_digits)
 
@@ -30,7 +33,8 @@ FALLBACKS: tuple[Callable[[str], str], ...] = (str.lower, str.capitalize, normal
 class Clusters:
     """A table from words to paths, as small as a look-up needs: words are known by their 64-bit keys.
 
-    ``keys`` [words] sorted, ``classes`` [words] the class of each, ``paths`` [classes] the bit strings.
+    ``keys`` [words] sorted, ``classes`` [words] the class of each, ``paths`` [classes] the bit strings; ``levels`` are
+    the lengths of prefixes that tell most.
     """
 
     kind: ClassVar[str] = "clusters"
@@ -38,6 +42,7 @@ class Clusters:
     keys: Keys
     classes: NDArray[np.int32]
     paths: tuple[str, ...]
+    levels: tuple[int, ...] = LEVELS
 
     @classmethod
     def of(cls, clustering: Clustering) -> Self:
@@ -47,7 +52,7 @@ class Clusters:
         return cls(keys[order], clustering.classes[order].astype(np.int32), tuple(clustering.paths))
 
     @classmethod
-    def of_paths(cls, paths: Mapping[str, str]) -> Self:
+    def of_paths(cls, paths: Mapping[str, str], levels: tuple[int, ...] = LEVELS) -> Self:
         """From a mapping of words to bit strings.
 
         >>> Clusters.of_paths({"London": "01", "Paris": "01", "the": "1"}).classes_of(["LONDON", "the", "?"])
@@ -57,7 +62,7 @@ class Clusters:
         keys = hashing.string_keys(list(paths))
         order = np.argsort(keys)
         classes = np.array([numbers[path] for path in paths.values()], dtype=np.int32)
-        return cls(keys[order], classes[order], tuple(numbers))
+        return cls(keys[order], classes[order], tuple(numbers), levels)
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -83,9 +88,18 @@ class Clusters:
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where(self.keys[place] == wanted, self.classes[place], np.int32(-1)).astype(np.int32)
 
+    def usual(self, name: str) -> list[str]:
+        """Prefixes of the paths of a word and its neighbours, and of the neighbours that it has elsewhere."""
+        levels = ", ".join([name, *map(str, self.levels)])
+        return [
+            f"cluster({levels})[-2:3]",
+            f"elsewhere(cluster({levels})[-1])",
+            f"elsewhere(cluster({levels})[1])",
+        ]
+
     def settings(self) -> dict[str, Any]:
-        """The paths of the classes."""
-        return {"paths": list(self.paths)}
+        """The paths of the classes, and the levels."""
+        return {"paths": list(self.paths), "levels": list(self.levels)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Keys and classes of the words."""
@@ -99,7 +113,7 @@ class Clusters:
         paths = tuple(str(path) for path in settings["paths"])
         if len(keys) != len(classes) or (len(classes) and int(classes.max()) >= len(paths)):
             raise ValueError("the arrays of the clusters do not fit together")
-        return cls(keys, classes, paths)
+        return cls(keys, classes, paths, tuple(int(n) for n in settings["levels"]))
 
 
 EMPTY = Clusters(np.empty(0, np.uint64), np.empty(0, np.int32), ())

@@ -23,7 +23,8 @@ from dovetail.features import hashing
 from dovetail.features.attributes import Attribute
 from dovetail.features.hashing import KeyRows, Keys
 from dovetail.features.index import Collector, FeatureIndex
-from dovetail.features.templates import At, Bag, Bias, Call, Number, Template, weighted
+from dovetail.features.repeats import elsewhere_index, repeats
+from dovetail.features.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
 from dovetail.kernel import kernel
 
 FEW = 4  # a conjunction with fewer than a quarter as many values as tokens is kept as rows
@@ -121,6 +122,7 @@ class Compiler:
     def rows(self, templates: Iterable[Template]) -> list[Rows]:
         """Everything that is a function of a type at a position, one block for each column and position."""
         at: dict[tuple[str, int], list[KeyRows]] = {}
+        elsewhere: dict[tuple[str, int], list[KeyRows]] = {}
         blocks: list[Rows] = []
         for template in templates:
             match template:
@@ -129,6 +131,9 @@ class Compiler:
                     at.setdefault((attribute.column, offset), []).append(self._conjoined(template))
                 case At() if not all(a.single for a, _ in template.parts):
                     blocks.append(self._cross_product(template))
+                case Elsewhere(attribute=attribute, offset=offset):
+                    keys = _product(salt(template), [self.attribute_keys(attribute)])
+                    elsewhere.setdefault((attribute.column, offset), []).append(keys)
                 case Bag():
                     blocks.append(self._bag(template))
                 case Number():
@@ -142,6 +147,12 @@ class Compiler:
         for (column, offset), parts in at.items():
             merged = _side_by_side(parts)
             together.append(Rows(self.ids_at(column, offset)[:, None], merged.indptr, merged.keys))
+        if elsewhere:
+            found = repeats(self.columns)
+            for (column, offset), parts in elsewhere.items():
+                merged = _side_by_side(parts)
+                index = elsewhere_index(self.columns, found, column, offset)
+                together.append(Rows(index, merged.indptr, merged.keys))
         return together + blocks
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:

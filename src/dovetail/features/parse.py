@@ -18,6 +18,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ngrams": templates.ngrams,
     "bag": templates.bag,
     "edge": templates.edge,
+    "elsewhere": templates.elsewhere,
     "number": templates.number,
     "column": templates.column,
 }

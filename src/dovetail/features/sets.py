@@ -140,15 +140,12 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
             "shape[0] & shape[1] & shape[2]",
             "pos[-1] & pos[0]",
             "pos[0] & pos[1]",
+            "elsewhere(lower[-1])",
+            "elsewhere(lower[1])",
+            "elsewhere(shape[-1:2])",
         ),
     ),
 }
-USUAL: dict[str, tuple[str, ...]] = {
-    "clusters": ("cluster({name}, 4, 6, 8, 10, 12, 16, 0)[-2:3]",),
-    "lexicon": ("lexicon({name})[-1:2]",),
-    "association": ("association({name})[0]", "association({name})[1]"),
-}
-"""The templates that a resource of each kind adds to a set."""
 
 for _language in ("english", "chinese"):
     _about, _lines = SETS[f"wang-{_language}"]
@@ -277,9 +274,7 @@ class FeatureSet:
         """
         if not resources:
             return self
-        usual = [
-            line.format(name=written(name)) for name, resource in resources.items() for line in USUAL[resource.kind]
-        ]
+        usual = [line for name, resource in resources.items() for line in resource.usual(written(name))]
         more = FeatureSet.from_lines(self.name, usual, (), {**self.resources, **resources})
         everything = tuple(flatten([self.templates, more.templates]))
         return replace(self, name=" + ".join([self.name, *resources]), templates=everything)

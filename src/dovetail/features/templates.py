@@ -120,6 +120,36 @@ class Bag(Template):
 
 
 @dataclass(frozen=True, repr=False)
+class Elsewhere(Template):
+    """The values that an attribute has beside the same word in other sentences of the document.
+
+    Only words written with a capital are looked for again, case ignored. Each distinct word beside them counts once.
+    """
+
+    attribute: Attribute
+    offset: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column of the attribute, and the words that come again."""
+        return tuple(dict.fromkeys(("word", *At(((self.attribute, 0),)).columns)))
+
+    @property
+    def resources(self) -> dict[str, Resource]:
+        """The resource of the attribute."""
+        return At(((self.attribute, 0),)).resources
+
+    @property
+    def derived(self) -> dict[str, Derivable]:
+        """The derived column of the attribute."""
+        return At(((self.attribute, 0),)).derived
+
+    def text(self) -> str:
+        """The attribute and the position."""
+        return f"elsewhere({self.attribute}[{self.offset}])"
+
+
+@dataclass(frozen=True, repr=False)
 class Number(Template):
     """A column of numbers as one real-valued feature."""
 
@@ -243,6 +273,16 @@ def bag(source: Source, first: int, last: int | None = None) -> list[Bag]:
     if first > last:
         raise ValueError(f"bag({source}, {first}, {last}): the first position lies after the last")
     return [Bag(source.attribute, first, last)]
+
+
+def elsewhere(*templates: At | Iterable[At]) -> list[Elsewhere]:
+    """The same beside the word in other sentences of its document: ``elsewhere(word[-1])``."""
+    made = []
+    for template in flatten(templates):
+        if not isinstance(template, At) or len(template.parts) != 1:
+            raise ValueError(f"elsewhere({template}): give an attribute at a position, like word[-1]")
+        made.append(Elsewhere(*template.parts[0]))
+    return made
 
 
 def number(name: str) -> Number:

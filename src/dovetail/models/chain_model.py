@@ -14,9 +14,11 @@ from dovetail.features.derived import columns_for
 from dovetail.features.design import Compiler, assemble
 from dovetail.features.hashing import Keys
 from dovetail.features.index import FeatureIndex
+from dovetail.features.repeats import repeats
 from dovetail.features.resources import packed, unpacked
 from dovetail.features.sets import FeatureSet
 from dovetail.features.templates import Template
+from dovetail.models.agreement import agreed
 from dovetail.models.chain_objective import Forbidden
 from dovetail.models.labels import Labels
 from dovetail.models.transitions import state_count
@@ -112,6 +114,8 @@ class ChainModel:
     transition: NDArray[np.float32]
     outside: float = 0.0
     """Added to the score of the label O when the best tagging is sought, and only then: see ``Tagger.balance``."""
+    agreement: float = 0.0
+    """How strongly the places of a name in one document lean towards one type: see ``models.agreement``."""
 
     def best(self, chains: ChainBatch) -> NDArray[np.int32]:
         """The tagging to answer with, [tokens]."""
@@ -140,7 +144,10 @@ class ChainModel:
         potentials = ChainPotentials(
             unary, self.transition + forbidden.transition, forbidden.start, forbidden.end, edge
         )
-        return ChainBatch(potentials, compiler.columns.offsets, order=max(self.order, 1), threads=threads)
+        batch = ChainBatch(potentials, compiler.columns.offsets, order=max(self.order, 1), threads=threads)
+        if not self.agreement:
+            return batch
+        return agreed(batch, repeats(compiler.columns), self.labels, [self.agreement])[0]
 
     def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
@@ -158,6 +165,7 @@ class ChainModel:
             "constrain": self.constrain,
             "hash_bits": self.node.index.bits,
             "outside": self.outside,
+            "agreement": self.agreement,
             "resources": packed(self.features.resources)[0],
         }
 
@@ -186,6 +194,7 @@ class ChainModel:
             weights("edge", size * size) if "edge.keys" in arrays else None,
             cast("NDArray[np.float32]", arrays["transition"]),
             float(header.get("outside", 0.0)),
+            float(header.get("agreement", 0.0)),
         )
 
 
