@@ -22,6 +22,9 @@ class Reporter(Protocol):
     def doing(self, what: str) -> None:
         """A step of the work begins: "reading train.conll"."""
 
+    def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
+        """So much of the step is done."""
+
     def trained(self, progress: Progress) -> None:
         """A pass of training is done; for ``Tagger.fit``."""
 
@@ -44,6 +47,9 @@ class Silent:
     def doing(self, what: str) -> None:
         """Nothing."""
 
+    def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
+        """Nothing."""
+
     def trained(self, progress: Progress) -> None:
         """Nothing."""
 
@@ -57,6 +63,12 @@ class Lines:
     def doing(self, what: str) -> None:
         """Say so."""
         say(what)
+
+    def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
+        """Say where the work stands, but not too often."""
+        if time.monotonic() - self.last >= SECONDS_BETWEEN_LINES:
+            self.last = time.monotonic()
+            say(how_far(done, of, unit, seconds, left))
 
     def trained(self, progress: Progress) -> None:
         """Say where the run stands, but not too often."""
@@ -75,6 +87,10 @@ class Bar:
     def doing(self, what: str) -> None:
         """Name the step; the bar swings to and fro."""
         self.bar.update(self.task, description=what, total=None, completed=0, standing="")
+
+    def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
+        """Move the bar."""
+        self.bar.update(self.task, completed=done, total=of, standing=how_far(done, of, unit, seconds, left))
 
     def trained(self, progress: Progress) -> None:
         """Move the bar."""
@@ -97,6 +113,16 @@ def describe(progress: Progress) -> str:
     dev = f", best dev {progress.best_dev:.2f}" if progress.best_dev is not None else ""
     times = f"{progress.seconds:.0f} s, at most {progress.seconds_left:.0f} s left"
     return f"objective {progress.objective:,.1f}{dev}, {times}"
+
+
+def how_far(done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> str:
+    """How far a step of the work is, on one line.
+
+    >>> how_far(500, 2000, "words", 10, 30)
+    '500 of 2,000 words, 10 s, at most 30 s left'
+    """
+    whole = f"{done:,} {unit}" if of is None else f"{done:,} of {of:,} {unit}"
+    return whole if left is None else f"{whole}, {seconds:.0f} s, at most {left:.0f} s left"
 
 
 def _rich_bar() -> Any:

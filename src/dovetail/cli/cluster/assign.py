@@ -1,0 +1,50 @@
+"""``dovetail cluster assign``: classes for words that were not clustered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.cluster.work import Texts, counted
+from dovetail.cli.console import count, warn_all
+from dovetail.cli.output import check_writable
+from dovetail.cli.progress import reporting
+
+
+def cluster_assign(
+    clusters: Annotated[
+        Path, typer.Argument(metavar="CLUSTERS", help="Clusters: a paths file (.gz too) or .clusters.")
+    ],
+    texts: Texts,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Paths (.gz too), or compact if it ends in .clusters."),
+    ],
+    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words seen fewer times.")] = 1,
+    encoding: options.Encoding = "utf-8",
+    quiet: options.Quiet = False,
+) -> None:
+    """Give new words the class that their neighbours suit best; the clusters stay as they are.
+
+    The output has the words of CLUSTERS as they were, and the new words of TEXT with their counts there.
+    """
+    from dovetail.clusters.clustering import Clustering
+    from dovetail.text.report import ReadReport
+
+    check_writable(output)
+    report = ReadReport()
+    known = Clustering.load(clusters, report)
+    warn_all(report.lines())
+    with reporting(quiet) as work:
+        counts = counted(texts, min_count, None, encoding, work)
+        work.doing("placing new words")
+        from dovetail.clusters.assign import assign
+
+        result = assign(known, counts)
+    result.clustering.save(output)
+    without = f"; {count(result.unplaced, 'word')} without a known neighbour left out" if result.unplaced else ""
+    print(f"{count(len(known), 'word')} kept, {result.placed:,} added{without}")
+    print(f"{output}: written")

@@ -1,0 +1,33 @@
+"""``dovetail cluster tree``: a picture of the top of a tree of clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dovetail.cli.console import warn_all
+from dovetail.cli.output import check_writable
+
+
+def cluster_tree(
+    clusters: Annotated[
+        Path, typer.Argument(metavar="CLUSTERS", help="Clusters: a paths file (.gz too) or .clusters.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="PICTURE", help="An .svg or .png.")],
+    depth: Annotated[int, typer.Option(metavar="N", min=1, max=10, help="Bits of the paths to draw.")] = 5,
+    words: Annotated[int, typer.Option(metavar="N", min=1, max=20, help="Words at each end.")] = 6,
+    below: Annotated[str, typer.Option(metavar="BITS", help="Draw only what is below this prefix.")] = "",
+) -> None:
+    """Draw the top of the tree, with the most frequent words of every branch."""
+    from dovetail.clusters.clustering import Clustering
+    from dovetail.clusters.picture import draw_tree
+    from dovetail.text.report import ReadReport
+
+    check_writable(output)
+    report = ReadReport()
+    clustering = Clustering.load(clusters, report)
+    warn_all(report.lines())
+    draw_tree(clustering, output, depth=depth, words=words, below=below)
+    print(f"{output}: written")

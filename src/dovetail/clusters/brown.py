@@ -1,0 +1,131 @@
+"""Brown clustering: a tree of word classes that keeps as much as it can of what a word tells of the next.
+
+The algorithm of Brown et al. (1992) with a window of fixed size: the most frequent words are classes of their own; then
+each further word, most frequent first, comes in as one more class, and the two classes are merged whose merge loses the
+least mutual information. At the end the classes themselves are merged down to one, which makes the tree.
+"""
+
+from __future__ import annotations
+
+import math
+from time import monotonic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.clusters.brown_kernels import Window, Words, advance, class_heads, close_gap, collapse, fill
+from dovetail.clusters.clustering import Clustering
+from dovetail.clusters.counts import BigramCounts
+from dovetail.clusters.progress import ClusterProgress, Report
+from dovetail.errors import DovetailError
+
+TABLE = 1 << 21
+"""Logarithms of counts below this are looked up."""
+SECONDS_BETWEEN_REPORTS = 0.2
+
+
+def brown(counts: BigramCounts, classes: int, *, progress: Report | None = None) -> Clustering:
+    """Cluster words into a binary tree with so many leaves, the classes, each known by its path of bits.
+
+    A text with no more types than that gets a class for each. Of merges that lose equally much, the one whose classes
+    hold the more frequent words comes first; bit 0 leads to the child that holds the more frequent word. Memory is 24
+    bytes for each pair of classes.
+
+    >>> from dovetail.clusters.counts import count_bigrams_of
+    >>> text = "the cat sat . the dog sat . a cat ran . a dog ran ."
+    >>> clustering = brown(count_bigrams_of([text.split()]), 4)
+    >>> sorted(clustering.members()[clustering.path_of("cat")])
+    ['cat', 'dog']
+    """
+    if classes < 1:
+        raise DovetailError(f"{classes} classes; give 1 or more")
+    window_size = min(classes, len(counts.words))
+    heads, merges = _Run(counts, window_size, progress).tree()
+    paths = tree_paths(merges)
+    order = sorted(paths, key=lambda head: paths[head])
+    number = np.zeros(len(counts.words), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    return Clustering(counts.words, number[heads], [paths[head] for head in order], counts.count)
+
+
+def tree_paths(merges: NDArray[np.int64]) -> dict[int, str]:
+    """The path of every leaf of a tree that was made from the leaves up; a leaf alone has the path 0.
+
+    ``merges[i]`` are the two nodes, each named by its first leaf, whose merge left i nodes; row 0 is not used, and 0 is
+    the first leaf.
+
+    >>> tree_paths(np.array([[0, 0], [0, 1], [0, 2]]))
+    {0: '00', 1: '1', 2: '01'}
+    """
+    paths = {0: "" if len(merges) > 1 else "0"}
+    for left, right in merges[1:].tolist():
+        paths[left], paths[right] = paths[left] + "0", paths[left] + "1"
+    return paths
+
+
+class _Run:
+    """One clustering: the window of classes, and the words that go through it."""
+
+    def __init__(self, counts: BigramCounts, classes: int, progress: Report | None) -> None:
+        before = counts.transpose()
+        of = len(counts.words)
+        self.classes = classes
+        self.progress = progress
+        self.window = empty_window(classes + 1, counts.tokens)
+        self.words = Words(
+            counts.count, counts.indptr, counts.follower, counts.times, before.start, before.other, before.times,
+            parent=np.full(of, -1, dtype=np.int64), slot=np.zeros(of, dtype=np.int64),
+        )  # fmt: skip
+
+    def tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first word of each word's class [words], and the merges of the classes down to one [classes, 2]."""
+        fill(self.window, self.words, self.classes)
+        free = self._enter_all()
+        heads = class_heads(self.words)
+        close_gap(self.window, self.classes, free)
+        merges = np.zeros((self.classes, 2), dtype=np.int64)
+        collapse(self.window, self.classes, merges)
+        return heads, merges
+
+    def _enter_all(self) -> int:
+        """Words one by one, in runs of a fraction of a second, so that progress is told and Ctrl-C is heard."""
+        of = len(self.words.times)
+        merges = np.zeros((of, 2), dtype=np.int64)
+        free = word = self.classes
+        step = 8
+        begin = last = monotonic()
+        while word < of:
+            stop = min(word + step, of)
+            free = advance(self.window, self.classes, free, self.words, word, stop, merges)
+            now = monotonic()
+            step = max(1, int(step * min(2.0, SECONDS_BETWEEN_REPORTS / max(now - last, 1e-6))))
+            word, last = stop, now
+            if self.progress is not None:
+                self.progress(ClusterProgress(word, of, now - begin))
+        return free
+
+
+def empty_window(slots: int, tokens: int) -> Window:
+    """A window without classes, for a text of so many words."""
+    cells = np.int32 if tokens < 1 << 31 else np.int64
+    square = (slots, slots)
+    # The greatest number that a loss is made of is below 8 n log n.
+    scale = 2.0 ** min(40, int(61 - math.log2(8 * tokens * math.log(tokens + 2) + 1)))
+    x = np.arange(min(TABLE, 2 * tokens + 2), dtype=np.float64)
+    return Window(
+        pairs=np.zeros(square, dtype=cells),
+        pairs_t=np.zeros(square, dtype=cells),
+        gain=np.zeros(square, dtype=np.int64),
+        log_sum=np.zeros(square),
+        size=np.zeros(slots, dtype=np.int64),
+        links=np.zeros(slots),
+        links_log=np.zeros(slots, dtype=np.int64),
+        name=np.zeros(slots, dtype=np.int64),
+        least=np.zeros(slots, dtype=np.int64),
+        partner=np.zeros(slots, dtype=np.int64),
+        stale=np.zeros(slots, dtype=np.bool_),
+        dirty=np.zeros(slots, dtype=np.bool_),
+        change=np.zeros(slots, dtype=np.int64),
+        f=(x * np.log(np.maximum(x, 1)) * scale).astype(np.int64),
+        scale=scale,
+    )

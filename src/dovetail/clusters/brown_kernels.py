@@ -1,0 +1,396 @@
+"""The loops of Brown clustering: a window of classes, the loss of every possible merge, and the cheapest of them.
+
+Write n(c, d) for how often class c is followed by d, n(c) for how often it occurs, f(x) = x log x and
+g(x, y) = f(x + y) - f(x) - f(y). The mutual information of the classes is, but for constants and the factor of the
+text's length, the sum of all f(n(c, d)) less the sum over c of m(c) log n(c), where m(c) counts the pairs that c is in,
+on either side, within the window. So merging a and b loses
+
+    loss(a, b) = (m(a) + m(b)) log(n(a) + n(b)) - m(a) log n(a) - m(b) log n(b) - gain(a, b)
+    gain(a, b) = sum over d of g(n(a, d), n(b, d)) + g(n(d, a), n(d, b)), with care where d is a or b.
+
+g is zero where either count is. When a word comes in, or two classes become one, only the pairs that meet in a changed
+count have a new gain, so that a step costs the window's size times the neighbours of the rarer class, not its square.
+
+Logarithms are rounded once to multiples of 1 / scale and kept as integers. Sums of integers do not depend on their
+order: however long the run, the losses are those that a computation from scratch would give, to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.kernel import kernel
+
+Long = NDArray[np.int64]
+NEVER = np.int64(1) << np.int64(62)
+
+
+class Window(NamedTuple):
+    """The classes at work, one a slot; slots 0 to k - 1 are in use. Changed in place.
+
+    ``pairs[a, d]`` is n(a, d) and ``pairs_t`` its transpose; ``gain`` [slots, slots]; ``log_sum[a, b]`` is scale times
+    log(n(a) + n(b)). By slot: ``size`` n(c), ``links`` m(c), ``links_log`` m(c) log n(c) times scale, and ``name``, the
+    class's first word. ``least`` is a lower bound of the losses that a slot answers for, that of merging it with
+    ``partner``, and exact unless ``stale``; ``dirty`` marks slots whose losses have changed. ``f`` is the table of
+    x log x times scale, rounded.
+    """
+
+    pairs: NDArray[np.int32]
+    pairs_t: NDArray[np.int32]
+    gain: Long
+    log_sum: NDArray[np.float64]
+    size: Long
+    links: NDArray[np.float64]
+    links_log: Long
+    name: Long
+    least: Long
+    partner: Long
+    stale: NDArray[np.bool_]
+    dirty: NDArray[np.bool_]
+    change: Long
+    f: Long
+    scale: float
+
+
+class Words(NamedTuple):
+    """All words by number, most frequent first: how often each occurs, and its neighbours on both sides.
+
+    The words that follow word w are ``after[after_start[w]:after_start[w + 1]]``, ``after_times`` often each; likewise
+    ``before``. ``parent`` [words] leads from a word to the first word of its class, -1 for a word not yet entered, and
+    ``slot`` [words] gives the slot of the class that a word is the first of. The last two are changed in place.
+    """
+
+    times: Long
+    after_start: Long
+    after: NDArray[np.int32]
+    after_times: Long
+    before_start: Long
+    before: NDArray[np.int32]
+    before_times: Long
+    parent: Long
+    slot: Long
+
+
+@kernel
+def _f(window: Window, x: int) -> np.int64:
+    if x < len(window.f):
+        value: np.int64 = window.f[x]
+        return value
+    return np.int64(x * np.log(np.float64(x)) * window.scale)
+
+
+@kernel
+def _g(window: Window, x: int, y: int) -> np.int64:
+    if x == 0 or y == 0:
+        return np.int64(0)
+    return _f(window, x + y) - _f(window, x) - _f(window, y)
+
+
+@kernel
+def _raise(window: Window, target: Long, line: NDArray[np.int32], old: int, new: int, largest: int) -> None:
+    """``target[c] += g(new, line[c]) - g(old, line[c])``; no sum of counts is above ``largest``."""
+    f = window.f
+    rise = _f(window, new) - _f(window, old)
+    if largest < len(f):
+        for c in range(len(target)):
+            y = line[c]
+            target[c] += f[new + y] - f[old + y] - rise
+    else:
+        for c in range(len(target)):
+            y = line[c]
+            if y:
+                target[c] += _f(window, new + y) - _f(window, old + y) - rise
+
+
+@kernel
+def _mirror(window: Window, k: int, lines: Long) -> None:
+    """Copy rows of the gains to the columns."""
+    gain = window.gain
+    for c in range(k):
+        row = gain[c]
+        for d in lines:
+            row[d] = gain[d, c]
+
+
+@kernel
+def _own(window: Window, a: int, b: int) -> np.int64:
+    """What the counts within two classes add to their gain beyond its sum over all d, a and b among them."""
+    aa, ab = window.pairs[a, a], window.pairs[a, b]
+    ba, bb = window.pairs[b, a], window.pairs[b, b]
+    if aa + ab + ba + bb == 0:
+        return np.int64(0)
+    return (
+        _f(window, aa + ab + ba + bb)
+        - (_f(window, aa + ab) + _f(window, ba + bb) + _f(window, aa + ba) + _f(window, ab + bb))
+        + (_f(window, aa) + _f(window, ab) + _f(window, ba) + _f(window, bb))
+    )
+
+
+@kernel
+def _settle(window: Window, k: int, a: int) -> None:
+    """Finish a class whose counts have changed: its part of the gains, logarithms, and its column."""
+    gain, log_sum = window.gain, window.log_sum
+    window.links_log[a] = np.int64(window.links[a] * (np.log(np.float64(window.size[a])) * window.scale))
+    for c in range(k):
+        if c != a:
+            gain[a, c] += _own(window, a, c)
+        log_sum[a, c] = np.log(np.float64(window.size[a] + window.size[c])) * window.scale
+    for c in range(k):
+        gain[c, a] = gain[a, c]
+        log_sum[c, a] = log_sum[a, c]
+
+
+@kernel
+def _link(window: Window, slot: int, more: int) -> None:
+    window.links[slot] += more
+    window.links_log[slot] = np.int64(window.links[slot] * (np.log(np.float64(window.size[slot])) * window.scale))
+    window.dirty[slot] = True
+
+
+@kernel
+def _head(parent: Long, word: int) -> int:
+    """The first word of a word's class."""
+    while parent[word] != word:
+        parent[word] = parent[parent[word]]
+        word = parent[word]
+    return word
+
+
+@kernel
+def _enter_line(window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], slot: int) -> None:
+    """Gains from the new row ``pairs[slot]``; called for rows, and with the transpose for columns."""
+    gain = window.gain
+    line = pairs[slot]
+    support = np.flatnonzero(line[:k])
+    for d in support:
+        if d != slot:
+            _raise(window, gain[slot, :k], pairs_t[d, :k], 0, line[d], 2 * window.size[d])
+        for e in support:
+            if e != d:
+                gain[d, e] += _g(window, line[d], line[e])
+
+
+@kernel
+def _enter(window: Window, k: int, slot: int, word: int, words: Words) -> None:
+    """Put a word into a free slot below k, as a class of its own."""
+    pairs, pairs_t, parent = window.pairs, window.pairs_t, words.parent
+    parent[word] = word
+    words.slot[word] = slot
+    window.size[slot] = words.times[word]
+    window.name[slot] = word
+    window.links[slot] = 0
+    window.gain[slot, :k] = 0
+    for i in range(words.after_start[word], words.after_start[word + 1]):
+        if parent[words.after[i]] >= 0:
+            d = words.slot[_head(parent, words.after[i])]
+            pairs[slot, d] += words.after_times[i]
+            pairs_t[d, slot] += words.after_times[i]
+            _link(window, slot, words.after_times[i])
+            _link(window, d, words.after_times[i])
+    for i in range(words.before_start[word], words.before_start[word + 1]):
+        if parent[words.before[i]] >= 0 and words.before[i] != word:
+            d = words.slot[_head(parent, words.before[i])]
+            pairs[d, slot] += words.before_times[i]
+            pairs_t[slot, d] += words.before_times[i]
+            _link(window, slot, words.before_times[i])
+            _link(window, d, words.before_times[i])
+    _enter_line(window, k, pairs, pairs_t, slot)
+    _enter_line(window, k, pairs_t, pairs, slot)
+    _settle(window, k, slot)
+    window.dirty[slot] = True
+
+
+@kernel
+def _join_line(window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], s: int, t: int) -> None:
+    """Add row t to row s, with the gains; called for rows, and with the transpose for columns."""
+    gain, change = window.gain, window.change[:k]
+    ours, theirs = pairs[s, :k], pairs[t, :k]
+    support = np.flatnonzero(theirs)
+    change[:] = 0
+    for d in support:
+        old, new = ours[d], ours[d] + theirs[d]
+        _raise(window, change, pairs_t[d, :k], old, new, 2 * window.size[d])
+        _raise(window, gain[d, :k], ours, old, new, 2 * window.size[s])
+        for e in support:
+            gain[d, e] += (
+                _g(window, new, ours[e] + theirs[e]) - _g(window, new, ours[e]) - _g(window, theirs[d], theirs[e])
+            )
+        window.dirty[d] = True
+    _mirror(window, k, support)
+    for c in range(k):
+        gain[s, c] += change[c]
+        gain[c, s] = gain[s, c]
+    for d in support:
+        ours[d] += theirs[d]
+        theirs[d] = 0
+        pairs_t[d, s] = ours[d]
+        pairs_t[d, t] = 0
+
+
+@kernel
+def _join(window: Window, k: int, s: int, t: int) -> None:
+    """Merge class t into s; slot t is free then, its counts zero."""
+    for c in range(k):
+        if c != s:
+            window.gain[s, c] -= _own(window, s, c)
+            window.gain[c, s] = window.gain[s, c]
+    window.size[s] += window.size[t]
+    _join_line(window, k, window.pairs, window.pairs_t, s, t)
+    _join_line(window, k, window.pairs_t, window.pairs, s, t)
+    window.links[s] += window.links[t]
+    window.name[s] = min(window.name[s], window.name[t])
+    _settle(window, k, s)
+    window.dirty[s] = True
+    window.dirty[t] = True
+
+
+@kernel
+def _scan(window: Window, k: int, a: int) -> None:
+    """Find the cheapest merge of one class; among equals the partner that comes first by name."""
+    links, links_log, name = window.links, window.links_log, window.name
+    log_sum, gain = window.log_sum[a], window.gain[a]
+    own_links, own_log = links[a], links_log[a]
+    least = NEVER
+    partner = -1
+    for b in range(k):
+        loss = np.int64((own_links + links[b]) * log_sum[b]) - (own_log + links_log[b]) - gain[b]
+        if loss <= least and b != a and (loss < least or name[b] < name[partner]):
+            least = loss
+            partner = b
+    window.least[a] = least
+    window.partner[a] = partner
+    window.stale[a] = False
+
+
+@kernel
+def _cheapest(window: Window, k: int) -> tuple[int, int]:
+    """The pair of classes whose merge loses least; among equals the first by name.
+
+    Every pair with a new loss has a dirty slot, which is scanned and answers for it. Other slots keep what they
+    found; where that was a merge with a dirty slot, it is a lower bound, looked into only if it is the lowest.
+    """
+    least, partner, stale, dirty, name = window.least, window.partner, window.stale, window.dirty, window.name
+    for a in range(k):
+        if dirty[a]:
+            _scan(window, k, a)
+        elif dirty[partner[a]]:
+            stale[a] = True
+    dirty[:] = False
+    while True:
+        lowest = NEVER
+        for a in range(k):
+            lowest = min(lowest, least[a])
+        done = True
+        for a in range(k):
+            if stale[a] and least[a] == lowest:
+                _scan(window, k, a)
+                done = False
+        if done:
+            break
+    s, t = -1, -1
+    for a in range(k):
+        if least[a] == lowest:
+            b = partner[a]
+            lo, hi = (a, b) if name[a] < name[b] else (b, a)
+            if s < 0 or name[lo] < name[s] or (name[lo] == name[s] and name[hi] < name[t]):
+                s, t = lo, hi
+    return s, t
+
+
+@kernel
+def _neighbours(window: Window, k: int, slot: int) -> int:
+    neighbours = 0
+    for c in range(k):
+        neighbours += (window.pairs[slot, c] != 0) + (window.pairs_t[slot, c] != 0)
+    return neighbours
+
+
+@kernel
+def _join_cheapest(window: Window, k: int, names: Long) -> tuple[int, int]:
+    """Make the merge that loses least, and note the first words of the two; returns its slot and the one set free."""
+    s, t = _cheapest(window, k)
+    names[0], names[1] = window.name[s], window.name[t]
+    # It costs less to move the class with fewer neighbours.
+    if _neighbours(window, k, t) > _neighbours(window, k, s):
+        s, t = t, s
+    _join(window, k, s, t)
+    return s, t
+
+
+@kernel
+def fill(window: Window, words: Words, last: int) -> None:
+    """Put the first words into the slots of their own numbers."""
+    for word in range(last):
+        _enter(window, word + 1, word, word, words)
+
+
+@kernel
+def advance(window: Window, k: int, free: int, words: Words, first: int, last: int, merges: Long) -> int:
+    """For words first to last - 1: enter the word, then make the cheapest merge. Returns the slot that is free then.
+
+    The window has k + 1 slots, of which ``free`` is free. ``merges[word]`` becomes the first words of the two classes
+    merged at that step.
+    """
+    for word in range(first, last):
+        _enter(window, k + 1, free, word, words)
+        s, free = _join_cheapest(window, k + 1, merges[word])
+        words.parent[merges[word, 1]] = merges[word, 0]
+        words.slot[merges[word, 0]] = s
+    return free
+
+
+@kernel
+def collapse(window: Window, k: int, merges: Long) -> None:
+    """Merge k classes down to one; ``merges[i]`` becomes the first words of the two classes merged to leave i."""
+    while k > 1:
+        _, free = _join_cheapest(window, k, merges[k - 1])
+        k -= 1
+        close_gap(window, k, free)
+
+
+@kernel
+def class_heads(words: Words) -> Long:
+    """The first word of every word's class."""
+    heads = np.empty(len(words.parent), np.int64)
+    for word in range(len(heads)):
+        heads[word] = _head(words.parent, word)
+    return heads
+
+
+@kernel
+def close_gap(window: Window, last: int, free: int) -> None:
+    """Move the class of the last slot to the free one."""
+    # Who was best merged with the freed slot must look again: mark it before the slot has a new tenant.
+    for a in range(last + 1):
+        if window.partner[a] == free:
+            window.stale[a] = True
+    window.dirty[free] = False
+    if free < last:
+        _move(window, last + 1, last, free)
+
+
+@kernel
+def _move(window: Window, k: int, source: int, target: int) -> None:
+    """Move a class to a free slot, both below k."""
+    for c in range(k):
+        for table in (window.pairs, window.pairs_t):
+            table[target, c] = table[source, c]
+            table[source, c] = 0
+        window.gain[target, c] = window.gain[source, c]
+        window.log_sum[target, c] = window.log_sum[source, c]
+    for c in range(k):
+        for table in (window.pairs, window.pairs_t):
+            table[c, target] = table[c, source]
+            table[c, source] = 0
+        window.gain[c, target] = window.gain[c, source]
+        window.log_sum[c, target] = window.log_sum[c, source]
+        if window.partner[c] == source:
+            window.partner[c] = target
+    for vector in (window.size, window.links_log, window.name, window.least, window.partner):
+        vector[target] = vector[source]
+    window.links[target] = window.links[source]
+    window.stale[target] = window.stale[source]
+    window.dirty[target] = window.dirty[source]

@@ -1,0 +1,215 @@
+"""How often each word is followed by each other: all that a class-based bigram model needs to know of a text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import DovetailError, InputError
+from dovetail.text.files import Source, open_text
+
+PAIRS_HELD = 1 << 22
+"""So many pairs of neighbours are gathered before they are sorted and added to the counts."""
+LONGEST_WORD = 1 << 20
+"""A longer run without white space means that this text is not parted into words; it would fill the memory."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """A sparse table of word by neighbour: ``other[start[w]:start[w + 1]]`` are the neighbours of word w.
+
+    Shapes: ``start`` [words + 1]; ``other`` and ``times`` [pairs]. The neighbours of a word stand in order.
+    """
+
+    start: NDArray[np.int64]
+    other: NDArray[np.int32]
+    times: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BigramCounts:
+    """Words, most frequent first (equals by first appearance), and how often one follows another.
+
+    ``count`` [words]; the words that follow word w are ``follower[indptr[w]:indptr[w + 1]]`` [pairs], each ``times``
+    [pairs] often. ``tokens`` is the length of the text, words that were left out included: a pair is counted only
+    where both words are kept, side by side.
+
+    >>> counts = count_bigrams_of([["a", "b"], ["a", "b", "a"]])
+    >>> counts.words, counts.count.tolist(), counts.tokens
+    (['a', 'b'], [3, 2], 5)
+    >>> counts.indptr.tolist(), counts.follower.tolist(), counts.times.tolist()
+    ([0, 1, 2], [1, 0], [2, 2])
+    """
+
+    words: list[str]
+    count: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    follower: NDArray[np.int32]
+    times: NDArray[np.int64]
+    tokens: int
+
+    @cached_property
+    def after(self) -> Neighbours:
+        """For each word, those that follow it."""
+        return Neighbours(self.indptr, self.follower, self.times)
+
+    def transpose(self) -> Neighbours:
+        """For each word, those that precede it.
+
+        >>> count_bigrams_of([["a", "b", "c", "b"]]).transpose().other.tolist()
+        [1, 2, 0]
+        """
+        # The pairs are in order of the first word, so a stable sort by the second leaves each group in order.
+        order = np.argsort(self.follower, kind="stable")
+        first = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.indptr))
+        start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1))
+        return Neighbours(start.astype(np.int64), first[order], self.times[order])
+
+
+def count_bigrams(
+    paths: Source | list[Source] | tuple[Source, ...],
+    *,
+    sentences: Iterable[Sequence[str]] = (),
+    min_count: int = 1,
+    max_types: int | None = None,
+    encoding: str = "utf-8",
+    progress: Callable[[int], None] | None = None,
+) -> BigramCounts:
+    """Count words and neighbours in one or several texts, read as one running text, words parted by white space.
+
+    ``sentences`` are more text, read after the files. Words seen fewer than ``min_count`` times are left out, and
+    beyond ``max_types`` the rarest. ``progress`` is told the number of words read so far. The text is read in
+    pieces: memory is for the types (about 150 bytes each) and the distinct pairs of neighbours (about 60 bytes each
+    while they are merged and sorted), not for the text.
+
+    >>> import io
+    >>> count_bigrams(io.StringIO("a rose is a rose")).words
+    ['a', 'rose', 'is']
+    """
+    sources = paths if isinstance(paths, (list, tuple)) else [paths]
+    counter = _Counter()
+    for source in sources:
+        _count_text(counter, source, encoding, progress)
+    _count_sentences(counter, sentences)
+    return counter.result(min_count, max_types)
+
+
+def count_bigrams_of(
+    sentences: Iterable[Sequence[str]], *, min_count: int = 1, max_types: int | None = None
+) -> BigramCounts:
+    """Count words and neighbours in sentences, read as one running text.
+
+    >>> count_bigrams_of([["a", "b"], ["a"]]).times.tolist()
+    [1, 1]
+    """
+    return count_bigrams([], sentences=sentences, min_count=min_count, max_types=max_types)
+
+
+def _count_sentences(counter: _Counter, sentences: Iterable[Sequence[str]]) -> None:
+    words = chain.from_iterable(sentences)
+    while piece := list(islice(words, 1 << 16)):
+        counter.add(piece)
+
+
+def _count_text(counter: _Counter, source: Source, encoding: str, progress: Callable[[int], None] | None) -> None:
+    held = ""  # a word whose end is not yet read
+    with open_text(source, encoding) as reader:
+        for block in reader.blocks():
+            text = held + block
+            words = text.split()
+            held = words.pop() if words and not text[-1].isspace() else ""
+            if len(held) > LONGEST_WORD:
+                raise InputError(
+                    f"a word of over {LONGEST_WORD:,} characters; words must be parted by white space", reader.name
+                )
+            counter.add(words)
+            if progress is not None:
+                progress(counter.tokens)
+    if held:
+        counter.add([held])
+
+
+class _Counter:
+    """Words as they come, numbered by first appearance; pairs as 64-bit keys, sorted and merged now and then."""
+
+    def __init__(self) -> None:
+        self.number: defaultdict[str, int] = defaultdict()
+        self.number.default_factory = self.number.__len__
+        self.tokens = 0
+        self.last = np.empty(0, dtype=np.int64)
+        self.held: list[NDArray[np.int64]] = []
+        self.held_size = 0
+        self.keys = np.empty(0, dtype=np.int64)
+        self.times = np.empty(0, dtype=np.int64)
+
+    def add(self, words: list[str]) -> None:
+        """The next words of the text."""
+        if not words:
+            return
+        numbers = np.fromiter(map(self.number.__getitem__, words), dtype=np.int64, count=len(words))
+        self.tokens += len(words)
+        run = np.concatenate([self.last, numbers])
+        self.last = numbers[-1:].copy()
+        self.held.append(run[:-1] << 32 | run[1:])
+        self.held_size += len(run) - 1
+        if self.held_size >= max(PAIRS_HELD, len(self.keys)):  # so that merging costs no more than sorting
+            self._merge()
+
+    def _merge(self) -> None:
+        keys, times = _distinct(np.concatenate([*self.held, np.empty(0, dtype=np.int64)]))
+        self.held, self.held_size = [], 0
+        self.keys, self.times = _summed(np.concatenate([self.keys, keys]), np.concatenate([self.times, times]))
+
+    def result(self, min_count: int, max_types: int | None) -> BigramCounts:
+        """The counts, words by frequency; the counter is used up."""
+        self._merge()
+        if not self.tokens:
+            raise DovetailError("the text has no words; give a file of words parted by white space")
+        first, second = self.keys >> 32, self.keys & 0xFFFFFFFF
+        count = np.zeros(len(self.number), dtype=np.int64)
+        np.add.at(count, second, self.times)
+        count[0] += 1  # the text's first word follows none, and it has the first number
+        order = np.argsort(-count, kind="stable")
+        kept = order[: np.searchsorted(-count[order], -min_count, side="right")][:max_types]
+        if not len(kept):
+            raise DovetailError(f"no word is seen {min_count:,} times or more; give a lower min_count")
+        rank = np.full(len(count), -1, dtype=np.int64)
+        rank[kept] = np.arange(len(kept))
+        first, second, times = rank[first], rank[second], self.times
+        both = (first >= 0) & (second >= 0)
+        first, second, times = first[both], second[both], times[both]
+        by_row = np.argsort(first << 32 | second)
+        indptr = np.zeros(len(kept) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(first, minlength=len(kept)), out=indptr[1:])
+        names = list(self.number)
+        return BigramCounts(
+            words=[names[number] for number in kept.tolist()],
+            count=count[kept],
+            indptr=indptr,
+            follower=second[by_row].astype(np.int32),
+            times=times[by_row],
+            tokens=self.tokens,
+        )
+
+
+def _distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys in order, and how often each occurs."""
+    keys.sort()
+    start = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
+    return keys[start], np.diff(np.append(start, len(keys)))
+
+
+def _summed(keys: NDArray[np.int64], times: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys in order, with the sum of the times of each."""
+    if not len(keys):
+        return keys, times
+    order = np.argsort(keys, kind="stable")  # two sorted runs: the stable sort merges them
+    keys, times = keys[order], times[order]
+    start = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    return keys[start], np.add.reduceat(times, start)

@@ -1,0 +1,374 @@
+"""Compiled loops of exchange clustering: what a word gains in each class, and moves that are checked exactly.
+
+Written with f(x) = x log x, the objective is
+
+    sum over c, c' of f(n(c, c'))  -  sum over c of f(n(c, .)) + f(n(., c))  +  weight * spelling,
+
+the log-likelihood of a class-bigram model less a term that no clustering changes, plus the spelling of the words
+(`dovetail.clusters.morphology`). A word w at home in class a is first thought away from a; what it then adds to a
+class b depends only on the cells n(b, d) and n(d, b) of the classes d beside w:
+
+    sum over d of f(n(b, d) + n(w, d)) - f(n(b, d)) + f(n(d, b) + n(d, w)) - f(n(d, b)) - ...
+
+so that all classes are scored in (classes beside w) x (classes) steps, along rows of the tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.kernel import kernel
+
+NOWHERE = -1
+"""The class of a word that has none yet; its bigrams do not count."""
+LEAST_GAIN = 1e-6
+"""Nats; a smaller gain may be a rounding error, and a word could wander for ever."""
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+class Bigrams(NamedTuple):
+    """Who stands beside whom: row w of the first three are the words after w, of the last three those before it."""
+
+    after_start: Ints  # [words + 1]
+    after_word: Ints  # [bigrams]
+    after_times: Ints  # [bigrams]
+    before_start: Ints  # [words + 1]
+    before_word: Ints  # [bigrams]
+    before_times: Ints  # [bigrams]
+
+
+class ClassCounts(NamedTuple):
+    """Counts of the classes as the words now stand."""
+
+    classes: NDArray[np.int32]  # [words], NOWHERE for words without one
+    pairs: Ints  # [classes, classes], n(c, c') at [c, c']
+    pairs_turned: Ints  # [classes, classes], n(c, c') at [c', c]: rows are read fast, columns are not
+    firsts: NDArray[np.int64]  # [classes], n(c, .)
+    seconds: NDArray[np.int64]  # [classes], n(., c)
+    sizes: NDArray[np.int64]  # [classes], words (types) in the class
+    x_log_x: Floats  # f of small numbers
+
+
+class Spelling(NamedTuple):
+    """Collapsed letter models, one a class; see `dovetail.clusters.morphology`. All arrays are empty without one."""
+
+    start: NDArray[np.int64]  # [words + 1]
+    event: NDArray[np.int32]  # [letters], distinct events of each word
+    event_times: NDArray[np.int32]  # [letters]
+    context_start: NDArray[np.int64]  # [words + 1]
+    context: NDArray[np.int32]  # [letters], distinct contexts of each word
+    context_times: NDArray[np.int32]  # [letters]
+    prior: Floats  # [events], what the Dirichlet prior counts an event for before it is seen
+    context_prior: float
+    counts: NDArray[np.int32]  # [events, classes]
+    context_counts: NDArray[np.int32]  # [contexts, classes]
+    logs: NDArray[np.float32]  # [events, classes], log(counts + prior): good enough for a proposal
+    context_logs: NDArray[np.float32]  # [contexts, classes]
+    weight: float
+
+
+class Beside(NamedTuple):
+    """Room for the classes beside one word."""
+
+    after: NDArray[np.int64]  # [classes], n(w, c) without w itself
+    before: NDArray[np.int64]  # [classes], n(c, w) without w itself
+    after_seen: NDArray[np.int32]  # [classes], the classes where ``after`` is not 0
+    before_seen: NDArray[np.int32]  # [classes]
+    totals: NDArray[np.int64]  # [5]: length of after_seen, of before_seen, n(w, w), sum of after, sum of before
+
+
+def room(classes: int) -> Beside:
+    """Empty room for so many classes."""
+    wide, narrow = np.zeros((2, classes), np.int64), np.zeros((2, classes), np.int32)
+    return Beside(wide[0], wide[1], narrow[0], narrow[1], np.zeros(5, np.int64))
+
+
+@kernel
+def _f(x: Any, table: Floats) -> Any:
+    if x < len(table):
+        return table[x]
+    return x * np.log(np.float64(x))
+
+
+@kernel
+def _look_beside(word: int, bigrams: Bigrams, classes: NDArray[np.int32], beside: Beside) -> None:
+    """Fill the room, which must be empty."""
+    seen = itself = total = 0
+    for at in range(bigrams.after_start[word], bigrams.after_start[word + 1]):
+        other, times = bigrams.after_word[at], bigrams.after_times[at]
+        if other == word:
+            itself += times
+        elif classes[other] != NOWHERE:
+            c = classes[other]
+            if beside.after[c] == 0:
+                beside.after_seen[seen] = c
+                seen += 1
+            beside.after[c] += times
+            total += times
+    beside.totals[0], beside.totals[2], beside.totals[3] = seen, itself, total
+    seen = total = 0
+    for at in range(bigrams.before_start[word], bigrams.before_start[word + 1]):
+        other, times = bigrams.before_word[at], bigrams.before_times[at]
+        if other != word and classes[other] != NOWHERE:
+            c = classes[other]
+            if beside.before[c] == 0:
+                beside.before_seen[seen] = c
+                seen += 1
+            beside.before[c] += times
+            total += times
+    beside.totals[1], beside.totals[4] = seen, total
+
+
+@kernel
+def _clear(beside: Beside) -> None:
+    for i in range(beside.totals[0]):
+        beside.after[beside.after_seen[i]] = 0
+    for i in range(beside.totals[1]):
+        beside.before[beside.before_seen[i]] = 0
+
+
+@kernel
+def _bigram_gain(target: int, home: int, beside: Beside, counts: ClassCounts) -> Any:
+    """What the word adds to the bigram part of the objective in one class, once it has left its home."""
+    table, pairs = counts.x_log_x, counts.pairs
+    gain = 0.0
+    for i in range(beside.totals[0]):
+        d = beside.after_seen[i]
+        if d == target:
+            continue
+        added, cell = beside.after[d], np.int64(pairs[target, d])
+        if target == home:
+            cell -= added
+        elif d == home:
+            cell -= beside.before[target]
+        gain += _f(cell + added, table) - _f(cell, table)
+    for i in range(beside.totals[1]):
+        d = beside.before_seen[i]
+        if d == target:
+            continue
+        added, cell = beside.before[d], np.int64(pairs[d, target])
+        if target == home:
+            cell -= added
+        elif d == home:
+            cell -= beside.after[target]
+        gain += _f(cell + added, table) - _f(cell, table)
+    itself = beside.totals[2]
+    within, as_first, as_second = (
+        beside.after[target] + beside.before[target] + itself,
+        beside.totals[3] + itself,
+        beside.totals[4] + itself,
+    )
+    cell, firsts, seconds = np.int64(pairs[target, target]), counts.firsts[target], counts.seconds[target]
+    if target == home:
+        cell, firsts, seconds = cell - within, firsts - as_first, seconds - as_second
+    elif home == NOWHERE:  # bigrams that did not count before: the classes beside the word grow by them as well
+        firsts, seconds = firsts + beside.before[target], seconds + beside.after[target]
+    gain += _f(cell + within, table) - _f(cell, table)
+    gain -= _f(firsts + as_first, table) - _f(firsts, table)
+    gain -= _f(seconds + as_second, table) - _f(seconds, table)
+    return gain
+
+
+@kernel
+def _spelling_gain(word: int, target: int, home: int, spelling: Spelling, counts: ClassCounts) -> Any:
+    """What the word adds to the spelling part in one class, once it has left its home."""
+    at_home = 1 if target == home else 0
+    gain = 0.0
+    for at in range(spelling.start[word], spelling.start[word + 1]):
+        e, times = spelling.event[at], spelling.event_times[at]
+        before = spelling.counts[e, target] - at_home * times + spelling.prior[e]
+        for i in range(times):
+            gain += np.log(before + i)
+    for at in range(spelling.context_start[word], spelling.context_start[word + 1]):
+        h, times = spelling.context[at], spelling.context_times[at]
+        before = spelling.context_counts[h, target] - at_home * times + spelling.context_prior
+        for i in range(times):
+            gain -= np.log(before + i)
+    size = counts.sizes[target] - at_home
+    return gain + _f(size + 1, counts.x_log_x) - _f(size, counts.x_log_x)
+
+
+@kernel
+def _gain(word: int, target: int, home: int, beside: Beside, counts: ClassCounts, spelling: Spelling) -> Any:
+    gain = _bigram_gain(target, home, beside, counts)
+    if spelling.weight != 0:
+        gain += spelling.weight * _spelling_gain(word, target, home, spelling, counts)
+    return gain
+
+
+@kernel
+def _add_row(row: Ints, added: int, less: NDArray[np.int64], table: Floats, gains: Floats) -> None:
+    """Add f(x + added) - f(x) for each x of a row less another."""
+    limit = len(table) - added
+    for b in range(len(row)):
+        x = np.int64(row[b]) - less[b]
+        if x < limit:
+            gains[b] += table[x + added] - table[x]
+        else:
+            gains[b] += _f(x + added, table) - _f(x, table)
+
+
+@kernel
+def _add_plain_row(row: Ints, added: int, table: Floats, gains: Floats) -> None:
+    limit = len(table) - added
+    for b in range(len(row)):
+        x = np.int64(row[b])
+        if x < limit:
+            gains[b] += table[x + added] - table[x]
+        else:
+            gains[b] += _f(x + added, table) - _f(x, table)
+
+
+@kernel
+def _bigram_gains(home: int, beside: Beside, counts: ClassCounts, gains: Floats) -> None:
+    """`_bigram_gain` of every class but the home, added to ``gains`` [classes] row by row."""
+    table = counts.x_log_x
+    for side in range(2):
+        rows = counts.pairs_turned if side == 0 else counts.pairs
+        here, there = (beside.after, beside.before) if side == 0 else (beside.before, beside.after)
+        seen = beside.after_seen if side == 0 else beside.before_seen
+        for i in range(beside.totals[side]):
+            d = seen[i]
+            added = here[d]
+            if d == home:
+                _add_row(rows[d], added, there, table, gains)
+            else:
+                _add_plain_row(rows[d], added, table, gains)
+                x = np.int64(rows[d, d])  # the cell within a class is counted once, below
+                gains[d] -= _f(x + added, table) - _f(x, table)
+    itself = beside.totals[2]
+    as_first, as_second = beside.totals[3] + itself, beside.totals[4] + itself
+    for b in range(len(gains)):
+        within = beside.after[b] + beside.before[b] + itself
+        if within > 0:
+            x = np.int64(counts.pairs[b, b])
+            gains[b] += _f(x + within, table) - _f(x, table)
+        firsts, seconds = counts.firsts[b], counts.seconds[b]
+        if home == NOWHERE:
+            firsts, seconds = firsts + beside.before[b], seconds + beside.after[b]
+        gains[b] -= _f(firsts + as_first, table) - _f(firsts, table)
+        gains[b] -= _f(seconds + as_second, table) - _f(seconds, table)
+
+
+@kernel
+def _spelling_gains(word: int, spelling: Spelling, counts: ClassCounts, gains: Floats) -> None:
+    """`_spelling_gain` of every class but the home, weighted and added to ``gains`` [classes] row by row."""
+    weight, table = spelling.weight, counts.x_log_x
+    for at in range(spelling.start[word], spelling.start[word + 1]):
+        e = spelling.event[at]
+        logs = spelling.logs[e]
+        for b in range(len(gains)):
+            gains[b] += weight * logs[b]
+        for i in range(1, spelling.event_times[at]):
+            for b in range(len(gains)):
+                gains[b] += weight * np.log(spelling.counts[e, b] + spelling.prior[e] + i)
+    for at in range(spelling.context_start[word], spelling.context_start[word + 1]):
+        h = spelling.context[at]
+        logs = spelling.context_logs[h]
+        for b in range(len(gains)):
+            gains[b] -= weight * logs[b]
+        for i in range(1, spelling.context_times[at]):
+            for b in range(len(gains)):
+                gains[b] -= weight * np.log(spelling.context_counts[h, b] + spelling.context_prior + i)
+    for b in range(len(gains)):
+        gains[b] += weight * (_f(counts.sizes[b] + 1, table) - _f(counts.sizes[b], table))
+
+
+@kernel
+def propose(
+    words: NDArray[np.int64],
+    bigrams: Bigrams,
+    counts: ClassCounts,
+    spelling: Spelling,
+    beside: Beside,
+    gains: Floats,
+    proposals: NDArray[np.int32],
+) -> None:
+    """The best class for each of some words [n] as all others now stand; nothing moves.
+
+    ``gains`` [classes] is room to work in; ``proposals`` [n] is filled.
+    """
+    for i in range(len(words)):
+        word = words[i]
+        home = counts.classes[word]
+        _look_beside(word, bigrams, counts.classes, beside)
+        gains[:] = 0.0
+        _bigram_gains(home, beside, counts, gains)
+        if spelling.weight != 0:
+            _spelling_gains(word, spelling, counts, gains)
+        if home != NOWHERE:
+            gains[home] = _gain(word, home, home, beside, counts, spelling) + LEAST_GAIN
+        _clear(beside)
+        proposals[i] = np.argmax(gains)
+
+
+@kernel
+def _shift(word: int, target: int, sign: int, beside: Beside, counts: ClassCounts, spelling: Spelling) -> None:
+    """Count a word into a class (sign 1) or out of it (sign -1)."""
+    pairs, turned = counts.pairs, counts.pairs_turned
+    for i in range(beside.totals[0]):
+        d = beside.after_seen[i]
+        pairs[target, d] += sign * beside.after[d]
+        turned[d, target] += sign * beside.after[d]
+    for i in range(beside.totals[1]):
+        d = beside.before_seen[i]
+        pairs[d, target] += sign * beside.before[d]
+        turned[target, d] += sign * beside.before[d]
+    itself = beside.totals[2]
+    pairs[target, target] += sign * itself
+    turned[target, target] += sign * itself
+    counts.firsts[target] += sign * (beside.totals[3] + itself)
+    counts.seconds[target] += sign * (beside.totals[4] + itself)
+    counts.sizes[target] += sign
+    if spelling.weight == 0:
+        return
+    for at in range(spelling.start[word], spelling.start[word + 1]):
+        e = spelling.event[at]
+        spelling.counts[e, target] += sign * spelling.event_times[at]
+        spelling.logs[e, target] = np.log(spelling.counts[e, target] + spelling.prior[e])
+    for at in range(spelling.context_start[word], spelling.context_start[word + 1]):
+        h = spelling.context[at]
+        spelling.context_counts[h, target] += sign * spelling.context_times[at]
+        spelling.context_logs[h, target] = np.log(spelling.context_counts[h, target] + spelling.context_prior)
+
+
+@kernel
+def apply(
+    words: NDArray[np.int64],
+    proposals: NDArray[np.int32],
+    bigrams: Bigrams,
+    counts: ClassCounts,
+    spelling: Spelling,
+    beside: Beside,
+) -> tuple[int, float]:
+    """Move words [n] one after another to their proposed classes, if that still raises the objective.
+
+    A word that has no class yet is put where it was proposed. Returns how many moved and the exact rise.
+    """
+    moved, rise = 0, 0.0
+    for i in range(len(words)):
+        word, target = words[i], proposals[i]
+        home = counts.classes[word]
+        if target == home:
+            continue
+        _look_beside(word, bigrams, counts.classes, beside)
+        gain = _gain(word, target, home, beside, counts, spelling)
+        if home != NOWHERE:
+            gain -= _gain(word, home, home, beside, counts, spelling)
+        if home == NOWHERE or gain > LEAST_GAIN:
+            if home == NOWHERE:
+                counts.firsts[:] += beside.before
+                counts.seconds[:] += beside.after
+            else:
+                _shift(word, home, -1, beside, counts, spelling)
+            _shift(word, target, 1, beside, counts, spelling)
+            counts.classes[word] = target
+            moved += 1
+            rise += gain
+        _clear(beside)
+    return moved, rise
