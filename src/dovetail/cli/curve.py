@@ -1,0 +1,102 @@
+"""``dovetail curve``: scores against the number of labelled sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dovetail.cli import options, runs
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.progress import reporting
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.curves.configurations import Configuration
+
+
+def curve(
+    train: runs.Train,
+    dev: runs.Dev,
+    output: runs.Output,
+    sizes: Annotated[
+        str,
+        typer.Option("--sizes", metavar="N,N,...", help="Numbers of sentences to train on; all for the whole file."),
+    ] = "100,250,500,1000,2500,5000,all",
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--config",
+            metavar="NAME=SETTING=VALUE,...",
+            help="A curve to draw, with settings of the tagger, such as plain=features=plain,l2=1. May be repeated.",
+            show_default="one with the settings of dovetail train tagger",
+        ),
+    ] = None,
+    config_file: Annotated[
+        Path | None, typer.Option("--config-file", metavar="TOML", help="More of them: [NAME], and settings below it.")
+    ] = None,
+    draws: runs.Draws = 3,
+    test: runs.Test = None,
+    tune: runs.Tune = True,
+    input_format: Annotated[
+        CorpusFormat | None, typer.Option(help="Of all files.", show_default="told by the name, else conll")
+    ] = None,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    seed: runs.Seed = 1,
+    jobs: runs.Jobs = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw learning curves: train on ever more sentences, several times each, and compare configurations.
+
+    Finished runs are kept in FOLDER: after Ctrl-C the same command goes on, and one with more sizes, draws or
+    configurations does only what is new. Example:
+
+    dovetail curve --train T --dev D --config plain=features=plain --config rich=features=ner --output curves
+    """
+    chosen = _configurations(config, config_file)
+    wanted = parse_sizes(sizes)
+    from dovetail.curves import LearningCurve, curves_of, curves_table, savings
+
+    plan = LearningCurve(chosen, wanted, draws, seed)
+    for configuration in chosen:
+        configuration.build()  # a wrong setting is told before anything is read
+    log = runs.prepare(output)
+    with reporting(quiet) as reporter:
+        reporter.doing(f"reading {train}")
+        data = runs.read_data(Corpora(input_format, options.names(columns), encoding), train, dev, test, tune)
+        tasks = plan.tasks(data)
+        jobs = runs.default_jobs(jobs, len(tasks))
+        done = runs.watched(plan.runs(data, log, jobs), [task.size for task in tasks], jobs, reporter, output)
+    runs.warn_of_strangers(log, done)
+    order = {configuration.name: number for number, configuration in enumerate(chosen)}
+    curves = curves_of(sorted(done, key=lambda run: order[run.series]))
+    runs.write_results(curves, output, "Learning curve", runs.metric_of(done))
+    print(curves_table(curves))
+    for line in savings(curves, curves[0]):
+        print(line)
+
+
+def _configurations(listed: list[str] | None, file: Path | None) -> list[Configuration]:
+    from dovetail.curves.configurations import Configuration, parse_configuration, read_configurations
+
+    found = [parse_configuration(text) for text in listed or []]
+    found += read_configurations(file) if file is not None else []
+    return found or [Configuration("tagger")]
+
+
+def parse_sizes(text: str) -> list[int | None]:
+    """The sizes in a list with commas; None is all.
+
+    >>> parse_sizes("100, 2500,all")
+    [100, 2500, None]
+    """
+    sizes: list[int | None] = []
+    for name in options.names(text) or []:
+        if name != "all" and not (name.isascii() and name.isdigit() and int(name)):
+            raise DovetailError(f"--sizes {text}: {name!r} is no number of sentences; write such as 100,500,all")
+        sizes.append(None if name == "all" else int(name))
+    if not sizes:
+        raise DovetailError("--sizes is empty; write such as 100,500,all")
+    return sizes

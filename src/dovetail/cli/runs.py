@@ -1,0 +1,163 @@
+"""What ``dovetail curve`` and ``dovetail simulate`` share: their options, their data, their progress, their results."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import fmean, linear_regression
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dovetail.cli.console import say, warn
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.progress import Reporter
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.curves.data import CurveData
+    from dovetail.curves.plot import Axis
+    from dovetail.curves.runs import Run, RunLog
+    from dovetail.curves.summary import Curve
+    from dovetail.text.sentence import Sentence
+
+Train = Annotated[Path, typer.Option("--train", metavar="FILE", help="Annotated text to draw sentences from.")]
+Dev = Annotated[
+    Path, typer.Option("--dev", metavar="FILE", help="Annotated text that tunes each model, and scores it.")
+]
+Test = Annotated[
+    Path | None,
+    typer.Option("--test", metavar="FILE", help="Annotated text to score on; dev then only tunes.", show_default="dev"),
+]
+Tune = Annotated[
+    bool, typer.Option("--tune/--no-tune", help="Let dev choose when to stop, how sure to be, how readily to say O.")
+]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FOLDER", help="For runs.jsonl, curve.csv, curve.svg and curve.png.")
+]
+Draws = Annotated[int, typer.Option("--draws", metavar="N", min=1, help="Random draws, for a mean and its spread.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the draws.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, help="Models trained at a time, a core each.", show_default="all cores"),
+]
+
+
+def prepare(output: Path) -> RunLog:
+    """The folder, made if it is not there, and the runs that it holds already."""
+    from dovetail.curves.runs import RunLog
+
+    try:
+        output.mkdir(exist_ok=True)
+    except FileExistsError:
+        raise DovetailError(f"{output}: results go to a folder, and this is a file") from None
+    except FileNotFoundError:
+        raise DovetailError(f"{output}: cannot be made: the folder {output.parent} does not exist") from None
+    if not os.access(output, os.W_OK):
+        raise DovetailError(f"{output}: cannot be written: permission denied")
+    if find_spec("matplotlib") is None:
+        warn('no pictures, only numbers: plots need matplotlib: pip install "dovetail[plot]"')
+    return RunLog(output / "runs.jsonl")
+
+
+def read_data(corpora: Corpora, train: Path, dev: Path, test: Path | None, tune: bool) -> CurveData:
+    """The sentences of all files."""
+    from dovetail.curves.data import CurveData
+
+    held_out = _read(corpora, dev)
+    scored = _read(corpora, test) if test is not None else None
+    data = CurveData(_read(corpora, train), held_out, scored, tune)
+    corpora.warn()
+    return data
+
+
+def _read(corpora: Corpora, path: Path) -> list[Sentence]:
+    """The sentences of a file; a .txt file has words parted by spaces, for a segmenter, a sentence a line."""
+    from dovetail.text.formats import guess_format
+    from dovetail.text.sentence import Sentence
+    from dovetail.text.words import read_segmented
+
+    if corpora.format is None and corpora.columns is None and guess_format(path) == "text":
+        return [Sentence(tuple(words)) for words in read_segmented(path, corpora.encoding)]
+    return corpora.sentences(path)
+
+
+def default_jobs(jobs: int | None, tasks: int) -> int:
+    """How many models to train at a time: no more than there are to train."""
+    return max(1, min(jobs or os.cpu_count() or 1, tasks))
+
+
+def watched(
+    runs: Iterable[tuple[Run, bool]], sizes: Sequence[int], jobs: int, reporter: Reporter, output: Path
+) -> list[Run]:
+    """All runs, with a word about each as it finishes; ``sizes`` are those of all runs to come, done or not."""
+    done: list[Run] = []
+    fresh: list[Run] = []
+    left = Counter(sizes)
+    try:
+        for run, was_there in runs:
+            if not was_there and not fresh and done:
+                reporter.doing(f"{len(done)} of {len(sizes)} runs were done before")
+            done.append(run)
+            left[run.sentences] -= 1
+            if was_there:
+                continue
+            fresh.append(run)
+            rest = describe_seconds(seconds_left(fresh, left) / jobs)
+            what = f"{run.series}, {run.sentences:,} sentences, draw {run.draw}: {run.score:.2f}"
+            reporter.doing(f"run {len(done)} of {len(sizes)}: {what} ({run.seconds:.1f} s); about {rest} left")
+    except KeyboardInterrupt:
+        say(f"{len(done)} of {len(sizes)} runs are kept in {output}; run the same command again to go on")
+        raise
+    return done
+
+
+def seconds_left(done: Sequence[Run], left: Mapping[int, int]) -> float:
+    """The time of runs to come, so many of each size, if seconds grow with sentences as they did before."""
+    sizes, seconds = [run.sentences for run in done], [run.seconds for run in done]
+    typical, size = fmean(seconds), fmean(sizes)
+    # Of a single size one cannot tell what grows; half of a run, say, and the other half is scoring on dev.
+    slope = linear_regression(sizes, seconds).slope if len(set(sizes)) > 1 else typical / size / 2
+    return sum(number * max(typical + max(slope, 0.0) * (n - size), 0.0) for n, number in left.items())
+
+
+def describe_seconds(seconds: float) -> str:
+    """A time that people can take in.
+
+    >>> describe_seconds(50), describe_seconds(600), describe_seconds(7300)
+    ('50 s', '10 min', '2 h 2 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def warn_of_strangers(log: RunLog, runs: Sequence[Run]) -> None:
+    """Say so when the folder holds runs of other data, settings or sizes, which are left out."""
+    strangers = len(log.runs.keys() - {run.fingerprint for run in runs})
+    if strangers:
+        warn(f"{log.path}: {strangers} runs there are of other data, settings or sizes, and are left out")
+
+
+def write_results(
+    curves: Sequence[Curve], output: Path, title: str, metric: str, axes: Sequence[Axis] = ("sentences",)
+) -> None:
+    """The table of all points as CSV, and the pictures."""
+    from dovetail.curves.plot import draw_curves
+    from dovetail.curves.table import curves_csv
+    from dovetail.text.files import atomic_writer
+
+    with atomic_writer(output / "curve.csv") as file:
+        file.write(curves_csv(curves))
+    if find_spec("matplotlib") is not None:
+        for suffix in ("svg", "png"):
+            draw_curves(curves, output / f"curve.{suffix}", title, metric, axes)
+
+
+def metric_of(runs: Sequence[Run]) -> str:
+    """What the scores are: F1 of entities, or the accuracy of plain labels."""
+    return "F1" if any(run.precision is not None for run in runs) else "accuracy"

@@ -1,0 +1,160 @@
+"""``dovetail select``: which sentences to label next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.annotate import _text_options
+from dovetail.cli.console import count, say, warn, warn_all
+from dovetail.cli.corpus import Corpora, Input, InputFormat
+from dovetail.cli.output import check_writable
+from dovetail.cli.progress import SECONDS_BETWEEN_LINES, Reporter, reporting
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.text.report import ReadReport
+    from dovetail.text.sentence import Sentence
+
+
+class Measure(StrEnum):
+    """Measures of uncertainty."""
+
+    sequence_entropy = "sequence-entropy"
+    token_entropy = "token-entropy"
+    least_confident = "least-confident"
+    margin = "margin"
+    random = "random"
+
+
+class SelectionFormat(StrEnum):
+    """Formats for sentences to be labelled; text has no tags."""
+
+    conll = "conll"
+    jsonl = "jsonl"
+    text = "text"
+
+
+Discount = Annotated[
+    float,
+    typer.Option(
+        "--discount", metavar="X", min=0, max=1, help="Divide by (number of words)**X: 1 takes uncertainty per word."
+    ),
+]
+Diversity = Annotated[
+    float,
+    typer.Option("--diversity", metavar="X", min=0, max=1, help="How much being unlike each other counts, 0 to 1."),
+]
+
+
+def select(
+    unlabelled: Annotated[
+        Path, typer.Argument(metavar="UNLABELLED", help="Sentences to choose from (.gz too); - for the standard input.")
+    ],
+    number: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Sentences to choose.")] = 100,
+    model: options.Model = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here (.gz too).", show_default="standard output"),
+    ] = None,
+    by: Annotated[Measure, typer.Option("--by", help="How unsure the model is.")] = Measure.sequence_entropy,
+    discount: Discount = 0.0,
+    diversity: Diversity = 0.0,
+    labelled: Annotated[
+        list[Path] | None,
+        typer.Option("--labelled", metavar="FILE", help="Leave out the sentences of this file. May be repeated."),
+    ] = None,
+    input_format: Annotated[
+        InputFormat | None, typer.Option(help="Of the input.", show_default="told by the name, else text")
+    ] = None,
+    output_format: Annotated[
+        SelectionFormat | None, typer.Option(help="Of the output.", show_default="told by --output, else conll")
+    ] = None,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    sentence_per_line: Annotated[
+        bool, typer.Option("--sentence-per-line", help="A line of text is a sentence, and nothing else is.")
+    ] = False,
+    tokenised: Annotated[
+        bool, typer.Option("--tokenised", help="The words of the text are parted by spaces already.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of random choice.")] = 1,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Choose the sentences that are most worth labelling: those the model is least sure of, best first.
+
+    They are written with the model's tags, to be mended, and with their rank and score as comments. Example:
+
+    dovetail select --model M news.txt --number 100 --labelled train.conll --output next.conll
+    """
+    if output is not None:
+        check_writable(output)
+    form = output_format or _format_of(output)
+    source = Input(str(unlabelled), input_format)
+    if source.is_text:
+        raise DovetailError(f"{unlabelled}: no such file")
+    reading = _text_options(source.format, sentence_per_line, tokenised)
+    import dovetail
+    from dovetail.active import select as choose
+    from dovetail.text.formats import write
+    from dovetail.text.report import ReadReport
+
+    tagger = dovetail.load(model).set_params(threads=threads)
+    if not isinstance(tagger, dovetail.Tagger):
+        raise DovetailError(f"{model}: only a tagger can be asked how sure it is, and this is a segmenter")
+    report = ReadReport()
+    with reporting(quiet) as reporter:
+        known = _labelled(labelled or [], options.names(columns), encoding, report)
+        documents = source.documents(options.names(columns), encoding, report, **reading)
+        reporter.doing(f"reading {unlabelled}")
+        choices = choose(
+            tagger,
+            _counted((sentence for document in documents for sentence in document), reporter),
+            number,
+            by=by.value,
+            discount=discount,
+            diversity=diversity,
+            labelled=known,
+            seed=seed,
+        )
+    warn_all(report.lines())
+    if len(choices) < number:
+        warn(f"{unlabelled} has only {count(len(choices), 'sentence')} to choose from")
+    ranked = [choice.with_comments(rank, by.value) for rank, choice in enumerate(choices, 1)]
+    write(tagger.annotate(ranked), output or "-", form)
+    if not quiet:
+        say(f"chose {count(len(ranked), 'sentence')}, {count(sum(map(len, ranked)), 'token')}")
+
+
+def _counted(sentences: Iterable[Sentence], reporter: Reporter) -> Iterator[Sentence]:
+    """The sentences as they come, with a word every few seconds about how many there were."""
+    last = time.monotonic()
+    for number, sentence in enumerate(sentences, 1):
+        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            reporter.doing(f"{number:,} sentences")
+        yield sentence
+
+
+def _format_of(output: Path | None) -> SelectionFormat:
+    from dovetail.text.formats import guess_format
+
+    guess = guess_format(output) if output is not None else None
+    if guess is not None and guess not in list(SelectionFormat):
+        raise DovetailError(f"{output}: sentences are chosen as {', '.join(SelectionFormat)}; see --output-format")
+    return SelectionFormat(guess or "conll")
+
+
+def _labelled(paths: list[Path], columns: list[str] | None, encoding: str, report: ReadReport) -> Iterator[Sentence]:
+    """The sentences that are labelled already; an annotated file needs no format, as in training."""
+    for path in paths:
+        corpora = Corpora(None, columns, encoding)
+        corpora.report = report
+        yield from corpora.sentences(path)

@@ -1,0 +1,23 @@
+"""Learning curves: scores against the number of labelled sentences, for several configurations and draws."""
+
+from __future__ import annotations
+
+from dovetail.curves.configurations import Configuration, parse_configuration, read_configurations
+from dovetail.curves.curve import LearningCurve
+from dovetail.curves.plot import draw_curves
+from dovetail.curves.summary import Curve, Point, curves_of
+from dovetail.curves.table import curves_csv, curves_table, savings
+
+__all__ = [
+    "Configuration",
+    "Curve",
+    "LearningCurve",
+    "Point",
+    "curves_csv",
+    "curves_of",
+    "curves_table",
+    "draw_curves",
+    "parse_configuration",
+    "read_configurations",
+    "savings",
+]

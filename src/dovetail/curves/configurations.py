@@ -1,0 +1,186 @@
+"""Configurations: named settings of a model, from the command line or a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from dovetail.errors import DovetailError, InputError
+from dovetail.text.files import read_whole
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A name, the kind of model, and its settings by name."""
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "tagger"
+
+    def build(self, threads: int | None = None) -> Any:
+        """A new, untrained model; what is wrong with the settings is told here."""
+        if self.kind not in KINDS:
+            raise DovetailError(f"configuration {self.name!r}: no kind {self.kind!r}; choose {' or '.join(KINDS)}")
+        try:
+            return KINDS[self.kind](self.settings, threads)
+        except DovetailError as error:
+            raise DovetailError(f"configuration {self.name!r}: {error}") from None
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """All that shapes the model, as JSON can hold it: the kind, the settings, the contents of files they name."""
+        settings = {name: _plain(value) for name, value in self.settings.items()}
+        files = [_contents(Path(value)) for value in _strings(list(self.settings.values())) if Path(value).is_file()]
+        return {"kind": self.kind, "settings": settings, "files": files}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All strings in lists and tables."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple | Mapping):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(item)
+
+
+def _contents(path: Path) -> list[Any]:
+    """A digest of a file; of a TOML file also of those that it names, such as clusters."""
+    named: list[Any] = []
+    if path.suffix == ".toml":
+        with suppress(tomllib.TOMLDecodeError):
+            files = (path.parent / name for name in _strings(tomllib.loads(read_whole(path))) if "\n" not in name)
+            named = [_contents(file) for file in files if file != path and file.is_file()]
+    return [sha256(path.read_bytes()).hexdigest(), *named]
+
+
+def _build_tagger(settings: Mapping[str, Any], threads: int | None) -> Any:
+    from dovetail.features.sets import FeatureSet
+    from dovetail.models.tagger import Tagger
+
+    own, resources = _parted(settings, Tagger().get_params(), "tagger")
+    tagger = Tagger(**{"threads": threads, **own})
+    tagger._check_settings()
+    tagger.features = FeatureSet.of(tagger.features).joined(**resources)
+    return tagger
+
+
+def _build_segmenter(settings: Mapping[str, Any], threads: int | None) -> Any:
+    from dovetail.models.segmenter import Segmenter
+
+    own, resources = _parted(settings, Segmenter().get_params(), "segmenter")
+    segmenter = Segmenter(**{"threads": threads, "resources": resources, **own})
+    segmenter._check_settings()
+    return segmenter
+
+
+KINDS: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
+    "tagger": _build_tagger,
+    "segmenter": _build_segmenter,
+}
+"""How each kind of model is made from settings and a number of threads."""
+
+
+def _parted(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings that a model has, checked, and the resources that the others name: ``clusters=en.paths``."""
+    from dovetail.features.resources import CLASSES
+
+    own, resources = {}, {}
+    for name, value in settings.items():
+        if name in known:
+            own[name] = _of_kind(name, value, known[name])
+        elif name in CLASSES:
+            for path in value if isinstance(value, list) else [value]:
+                resources[Path(str(path)).name.split(".")[0]] = _resource(name, str(path))
+        else:
+            raise DovetailError(f"a {kind} has no setting {name!r}; it has {', '.join([*known, *CLASSES])}")
+    return own, resources
+
+
+def _of_kind(name: str, value: Any, default: Any) -> Any:
+    """The value, if it is of the kind of the setting's default."""
+    if isinstance(default, bool) and not isinstance(value, bool):
+        raise DovetailError(f"{name}={value}: expected true or false")
+    if isinstance(default, int | float) and not isinstance(value, int | float):
+        raise DovetailError(f"{name}={value}: expected a number")
+    if isinstance(default, str) and name != "features" and not isinstance(value, str):
+        raise DovetailError(f"{name}={value}: expected a name")
+    return value
+
+
+@cache
+def _resource(kind: str, path: str) -> Any:
+    """A resource from its file, read once a process: runs share it."""
+    from dovetail.features.resources import class_of
+
+    return class_of(kind).read(path)
+
+
+def parse_configuration(text: str) -> Configuration:
+    """A configuration as the command line writes it: ``NAME=SETTING=VALUE,SETTING=VALUE``, or just ``NAME``.
+
+    Values are numbers, ``true``, ``false`` or names. A part without ``=`` goes on with the list before it.
+
+    >>> parse_configuration("plain=features=plain,l2=1,ignore=pos,chunk").settings
+    {'features': 'plain', 'l2': 1, 'ignore': ['pos', 'chunk']}
+    """
+    name, _, rest = text.partition("=")
+    settings: dict[str, list[str]] = {}
+    last = ""
+    for part in filter(None, (part.strip() for part in rest.split(","))):
+        setting, equals, value = part.partition("=")
+        if equals:
+            last = setting.strip()
+            settings[last] = [value.strip()]
+        elif last:
+            settings[last].append(part)
+        else:
+            raise DovetailError(f"configuration {text!r}: {part!r} is no setting; write {name}=SETTING=VALUE")
+    return _checked(name.strip(), {key: _value(key, values) for key, values in settings.items()}, text)
+
+
+def _value(setting: str, parts: list[str]) -> Any:
+    values = [_scalar(part) for part in parts]
+    return values if setting == "ignore" or len(values) > 1 else values[0]
+
+
+def _scalar(text: str) -> Any:
+    """A number or a truth value as TOML reads it, else the text itself."""
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _checked(name: str, settings: dict[str, Any], where: object) -> Configuration:
+    if not name:
+        raise DovetailError(f"configuration {where!r} has no name; write NAME=SETTING=VALUE")
+    kind = settings.pop("kind", "tagger")
+    return Configuration(name, settings, str(kind))
+
+
+def read_configurations(path: str | Path) -> list[Configuration]:
+    """The configurations of a TOML file: a table each, ``[NAME]`` with its settings below it."""
+    try:
+        tables = tomllib.loads(read_whole(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not TOML: {error}", path) from None
+    stray = [name for name, table in tables.items() if not isinstance(table, dict)]
+    if stray:
+        raise InputError(f"{stray[0]!r} stands outside a table; put [NAME] above the settings", path)
+    if not tables:
+        raise InputError("no configurations; write [NAME] with settings below it", path)
+    return [_checked(name, dict(table), path) for name, table in tables.items()]
