@@ -20,6 +20,7 @@ from dovetail.version import __version__
 if TYPE_CHECKING:
     from dovetail.evaluate import entity_scores, token_scores
     from dovetail.features.sets import FeatureSet
+    from dovetail.models.segmenter import Segmenter
     from dovetail.models.tagger import Tagger
     from dovetail.text.formats import read, write
     from dovetail.text.segment import segment
@@ -31,6 +32,7 @@ __all__ = [
     "FeatureSet",
     "InputError",
     "ModelFileError",
+    "Segmenter",
     "Sentence",
     "Span",
     "Tagger",
@@ -47,6 +49,7 @@ __all__ = [
 _HOMES = {
     "Document": "dovetail.text.sentence",
     "FeatureSet": "dovetail.features.sets",
+    "Segmenter": "dovetail.models.segmenter",
     "Sentence": "dovetail.text.sentence",
     "Span": "dovetail.text.sentence",
     "Tagger": "dovetail.models.tagger",
@@ -72,11 +75,18 @@ def __dir__() -> list[str]:
 ENGLISH_MODEL = "english-ner.dovetail"
 
 
-def load(path: str | Path | None = None) -> Tagger:
-    """Read a model file; without a path, the English model of named entities that comes with dovetail."""
-    from dovetail.models.tagger import Tagger
+_KINDS = {"tagger": "Tagger", "segmenter": "Segmenter"}
 
-    return Tagger.load(embedded(ENGLISH_MODEL) if path is None else path)
+
+def load(path: str | Path | None = None) -> Any:
+    """Read a model file, a Tagger or a Segmenter by its kind; without a path, the English model of named entities."""
+    from dovetail.models.file import load_model
+
+    found = embedded(ENGLISH_MODEL) if path is None else path
+    kind = load_model(found)[0].get("kind")
+    if kind not in _KINDS:
+        raise ModelFileError(f"{found}: this is a file of kind {kind!r}, not a model that can be loaded by itself")
+    return __getattr__(_KINDS[kind]).load(found)
 
 
 def embedded(name: str) -> Path:

@@ -13,6 +13,7 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import explain_silence, warn_all
 from dovetail.cli.corpus import Input, InputFormat
+from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ def annotate(
     from dovetail.text.report import ReadReport
 
     tagger = dovetail.load(model).set_params(threads=threads)
+    if getattr(tagger, "words", False):
+        annotate_words(tagger, source, output, output_format, encoding)
+        return
+    if (k_best or marginals) and not hasattr(tagger, "predict_marginals"):
+        raise DovetailError("--k-best and --marginals are of taggers; a segmenter gives its k best in Python")
     report = ReadReport()
     reading = _text_options(source.format, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)

@@ -22,6 +22,7 @@ from dovetail.cli.scores import (
     spells_entities,
     tagset,
 )
+from dovetail.cli.words import evaluate_words
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ def evaluate(
         raise DovetailError("give DATA (and --model), or both --gold and --predicted")
     if predicted is not None and model is not None:
         raise DovetailError("give --model or --predicted, not both: which of them is to be scored?")
+    tagger: Any = _load(model, threads) if predicted is None else None
+    if getattr(tagger, "words", False):
+        evaluate_words(tagger, truth, encoding, as_json)
+        return
     corpora = Corpora(input_format, options.names(columns), encoding)
     sentences = corpora.sentences(truth)
     if not any(map(len, sentences)):
@@ -89,7 +94,6 @@ def evaluate(
         found = corpora.sentences(predicted)
         _check_same_text(sentences, found, predicted)
     else:
-        tagger = _load(model, threads)
         layer = layer or tagger.target
         _warn_of_unknown(tagger, sentences, layer)
         found = list(tagger.annotate(sentences))
@@ -108,7 +112,7 @@ def evaluate(
         _draw(promise, reliability)
 
 
-def _load(model: Path | None, threads: int | None) -> Tagger:
+def _load(model: Path | None, threads: int | None) -> Any:
     import dovetail
 
     return dovetail.load(model).set_params(threads=threads)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli import annotate, console, demo, evaluate, explain, train
+from dovetail.cli import annotate, cluster, console, curve, demo, evaluate, explain, select, simulate, train
 from dovetail.errors import DovetailError
 from dovetail.version import __version__
 
@@ -23,9 +23,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (annotate.annotate, evaluate.evaluate, explain.explain, demo.demo):
+for command in (
+    annotate.annotate,
+    evaluate.evaluate,
+    explain.explain,
+    demo.demo,
+    select.select,
+    simulate.simulate,
+    curve.curve,
+):
     app.command()(command)
 app.add_typer(train.app, name="train")
+app.add_typer(cluster.app, name="cluster")
 
 # Typer brings its own copy of click, or once imported the package: either way this is its UsageError.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]

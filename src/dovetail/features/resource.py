@@ -19,7 +19,7 @@ class Resource(Protocol):
     kind: ClassVar[str]
 
     def usual(self, name: str) -> list[str]:
-        """The templates that the resource adds to a set if nothing else is said; ``name`` is written as they need it."""
+        """The templates that the resource adds to a set if nothing else is said; ``name`` is as templates write it."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the arrays, as JSON can hold it."""

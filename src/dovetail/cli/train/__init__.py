@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import typer
 
+from dovetail.cli.train.segmenter import train_segmenter
 from dovetail.cli.train.tagger import train_tagger
 
 app = typer.Typer(rich_markup_mode=None)
+app.command("segmenter")(train_segmenter)
 app.command("tagger")(train_tagger)
 
 

@@ -14,6 +14,7 @@ from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import reporting
+from dovetail.cli.train import resources
 from dovetail.cli.train.doubts import doubts
 from dovetail.cli.train.summary import summary
 from dovetail.errors import DovetailError
@@ -120,6 +121,15 @@ def train_tagger(
         bool,
         typer.Option("--observed-only", help="No weights for pairs of feature and label never seen: a smaller model."),
     ] = False,
+    unlabelled: resources.Unlabelled = None,
+    clusters: resources.ClusterFiles = None,
+    lexicon: resources.Lexicons = None,
+    association: resources.Associations = None,
+    save_clusters: resources.SaveClusters = None,
+    agree: Annotated[
+        bool,
+        typer.Option("--agree/--no-agree", help="Choose on dev how far a name's places in a document agree on a type."),
+    ] = True,
     balance: Annotated[
         bool, typer.Option("--balance/--no-balance", help="Choose on dev how readily to answer O, for the best F1.")
     ] = True,
@@ -160,10 +170,10 @@ def train_tagger(
         "optimiser": optimiser, "l2": l2, "l1": l1, "iterations": iterations, "patience": patience,
         "batch": batch, "gain": gain, "min_count": min_count, "hash_bits": hash_bits, "seed": seed,
         "threads": threads, "ignore": options.names(ignore), "observed_only": observed_only, "balance": balance,
-        "calibrate": calibrate,
+        "calibrate": calibrate, "agree": agree,
     }  # fmt: skip
     model = Tagger(**{name: _plain(value) for name, value in given.items() if value is not None})
-    FeatureSet.of(model.features)  # a wrong name is told before anything is read
+    base = FeatureSet.of(model.features)  # a wrong name is told before anything is read
     start = Tagger.load(init) if init is not None else None
     corpora = Corpora(input_format, options.names(columns), encoding)
     began = time.perf_counter()
@@ -173,6 +183,11 @@ def train_tagger(
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
         warn_all(doubts(sentences, held_out, model.target))
+        made = resources.word_resources(
+            reporter, unlabelled=unlabelled or (), clusters=clusters or (), lexicons=lexicon or (),
+            association=association or (), encoding=encoding, threads=threads, keep=save_clusters,
+        )  # fmt: skip
+        model.features = base.joined(**made)
         reporter.doing("compiling the features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         model.fit(sentences, dev=held_out or None, init=start, checkpoint=checkpoint, progress=reporter.trained)

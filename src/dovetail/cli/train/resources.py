@@ -1,0 +1,147 @@
+"""What raw text, clusters and lists add to a tagger: from the options of a command to resources by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dovetail.cli.console import count
+from dovetail.cli.progress import Reporter
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.clusters.clustering import Clustering
+    from dovetail.features.resource import Resource
+
+Unlabelled = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--unlabelled",
+        metavar="RAW",
+        help="Raw text, words parted by spaces, to make clusters from (.gz too); may be repeated.",
+    ),
+]
+ClusterFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--clusters", metavar="PATHS", help="Clusters made before: a file, or a folder; may be repeated."),
+]
+Lexicons = Annotated[
+    list[str] | None,
+    typer.Option("--lexicon", metavar="NAME=FILE", help="A list of names, one a line; may be repeated."),
+]
+Associations = Annotated[
+    list[Path] | None,
+    typer.Option("--association", metavar="RAW", help="Raw text to count association in; may be repeated."),
+]
+SaveClusters = Annotated[
+    Path | None,
+    typer.Option("--save-clusters", metavar="FOLDER", help="Keep the clusters of --unlabelled, for --clusters."),
+]
+
+
+def word_resources(
+    reporter: Reporter,
+    *,
+    unlabelled: Sequence[Path] = (),
+    clusters: Sequence[Path] = (),
+    lexicons: Sequence[str] = (),
+    association: Sequence[Path] = (),
+    encoding: str = "utf-8",
+    threads: int | None = None,
+    keep: Path | None = None,
+) -> dict[str, Resource]:
+    """Everything that was asked for, by the names that templates use."""
+    clusterings = _read_clusterings(clusters, reporter)
+    if unlabelled:
+        clusterings |= _learnt(unlabelled, encoding, threads, reporter, keep)
+    elif keep is not None:
+        raise DovetailError("--save-clusters keeps the clusters of raw text: it needs --unlabelled")
+    found: dict[str, Any] = {}
+    if clusterings:
+        from dovetail.clusters.recipe import as_resources
+
+        found |= as_resources(clusterings)
+    if association:
+        from dovetail.features.association import Association
+
+        reporter.doing("counting association")
+        table = Association.count(association, unit="word", progress=lambda n: reporter.standing(n, None, "words"))
+        found["association"] = table.transform("z-score")
+    return found | read_lexicons(lexicons, unit="word")
+
+
+def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:
+    """Lists of names by name, from NAME=FILE."""
+    from dovetail.features.lexicon import Lexicon
+
+    found: dict[str, Any] = {}
+    for one in given:
+        name, equals, file = one.partition("=")
+        if not (name and equals and file):
+            raise DovetailError(f"--lexicon {one}: give it as NAME=FILE")
+        if name in found:
+            raise DovetailError(f"--lexicon {one}: there is another list with the name {name!r}")
+        found[name] = Lexicon.read({name: file}, unit=unit)
+    return found
+
+
+def _learnt(
+    raw: Sequence[Path],
+    encoding: str,
+    threads: int | None,
+    reporter: Reporter,
+    keep: Path | None,
+) -> dict[str, Clustering]:
+    """Clusters of the raw text, which may be an annotated file.
+
+    The training text is left out: with it, each of its words would have a cluster, and the model would not learn what
+    to do without one. It costs half a point of F1 on CoNLL-2003.
+    """
+    from dovetail.clusters.counts import count_bigrams
+    from dovetail.clusters.recipe import learn_clusterings
+    from dovetail.text import formats
+
+    reporter.doing("counting words")
+    annotated = {path for path in raw if formats.guess_format(path) not in (None, "text")}
+    counts = count_bigrams(
+        [path for path in raw if path not in annotated],
+        sentences=(s.words for path in raw if path in annotated for s in formats.sentences(path)),
+        encoding=encoding,
+        progress=lambda n: reporter.standing(n, None, "words"),
+    )
+
+    def told(what: str) -> Any:
+        reporter.doing(f"clustering {count(len(counts.words), 'type')}: {what}")
+        return lambda p: reporter.standing(p.done, p.of, "words", p.seconds, p.seconds_left)
+
+    made = learn_clusterings(counts, threads, told)
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        for name, clustering in made.items():
+            clustering.save(keep / f"{name}.paths")
+    return made
+
+
+def _read_clusterings(paths: Sequence[Path], reporter: Reporter) -> dict[str, Clustering]:
+    from dovetail.clusters.clustering import Clustering
+
+    files: list[Path] = []
+    for path in paths:
+        inside = sorted(f for ending in ("*.paths", "*.paths.gz", "*.clusters") for f in path.glob(ending))
+        if path.is_dir() and not inside:
+            raise DovetailError(f"{path}: no clusters in this folder (files that end in .paths or .clusters)")
+        files += inside if path.is_dir() else [path]
+    found: dict[str, Clustering] = {}
+    for file in files:
+        reporter.doing(f"reading {file}")
+        name = re.sub(r"\W+", "_", file.name.removesuffix(".gz").rsplit(".", 1)[0]) or "clusters"
+        if name[0].isdigit() or name == "casing":
+            name = f"clusters_{name}"
+        while name in found:
+            name += "_"
+        found[name] = Clustering.load(file)
+    return found

@@ -1,0 +1,256 @@
+"""``dovetail train segmenter``: words in text without spaces, or entities as whole segments."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.console import count, say, warn
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.output import check_writable
+from dovetail.cli.progress import Reporter, reporting
+from dovetail.cli.train.summary import STOPPED
+from dovetail.cli.train.tagger import Loss, Optimiser, Scheme
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.models.segmenter import Segmenter
+
+
+class Family(StrEnum):
+    """How segments are modelled."""
+
+    markov = "markov"
+    semi_markov = "semi-markov"
+
+
+# The defaults of settings are those of Segmenter: an option that is not given is not passed on.
+def train_segmenter(
+    train: Annotated[
+        Path,
+        typer.Option(
+            "--train",
+            metavar="FILE",
+            help="A .txt file in which spaces part words, or annotated text with entities (.gz too).",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    dev: Annotated[
+        Path | None,
+        typer.Option("--dev", metavar="FILE", help="The same, to decide when to stop, and which weights are the best."),
+    ] = None,
+    model: Annotated[
+        Family | None,
+        typer.Option("--model", help="Tags of tokens, or whole segments.", show_default="markov for words"),
+    ] = None,
+    association: Annotated[
+        list[Path] | None,
+        typer.Option("--association", metavar="RAW", help="Raw text to count association in; may be repeated."),
+    ] = None,
+    unlabelled: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--unlabelled",
+            metavar="RAW",
+            help="Raw text for all that helps: association and accessor variety; may be repeated.",
+        ),
+    ] = None,
+    clusters: Annotated[
+        list[Path] | None,
+        typer.Option("--clusters", metavar="PATHS", help="Clusters of tokens; may be repeated."),
+    ] = None,
+    lexicon: Annotated[
+        list[str] | None,
+        typer.Option("--lexicon", metavar="NAME=FILE", help="A list of words or names; may be repeated."),
+    ] = None,
+    input_format: Annotated[
+        CorpusFormat | None,
+        typer.Option(help="Of annotated text.", show_default="told by the name; .txt is words"),
+    ] = None,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    target: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The layer to learn, of annotated text.", show_default="ner")
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A named set of templates.", show_default="by the model")
+    ] = None,
+    order: Annotated[
+        int | None,
+        typer.Option(metavar="0|1|2", min=0, max=2, help="How many labels before it a label sees.", show_default="1"),
+    ] = None,
+    longest: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Tokens of a segment at most; for semi-markov.", show_default="enough for 99.9 %"
+        ),
+    ] = None,
+    scheme: Annotated[Scheme | None, typer.Option(help="How markov spells segments.", show_default="iobes")] = None,
+    width: Annotated[
+        bool,
+        typer.Option(
+            "--normalise-width/--keep-width", help="Look at full-width letters and digits as at half-width ones."
+        ),
+    ] = True,
+    loss: Annotated[Loss | None, typer.Option(show_default="likelihood")] = None,
+    optimiser: Annotated[Optimiser | None, typer.Option(show_default="lbfgs")] = None,
+    l2: Annotated[
+        float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="0.1")
+    ] = None,
+    l1: Annotated[
+        float | None,
+        typer.Option(metavar="X", min=0, help="Penalty on absolute weights: a smaller model.", show_default="0"),
+    ] = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="by the optimiser"),
+    ] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Scores on dev without a rise before it stops.", show_default="5"),
+    ] = None,
+    min_count: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="1 for words, 2"),
+    ] = None,
+    hash_bits: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=8, max=31, help="Hash features into 2**N: bounded memory.", show_default="off"),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
+    threads: options.Threads = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Keep a checkpoint at OUTPUT.checkpoint, and go on from it if it is there."),
+    ] = False,
+    half: Annotated[bool, typer.Option("--half", help="Store weights in half precision: a smaller file.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train a segmenter: words in text without spaces (Chinese), or entities as whole segments.
+
+    Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
+    """
+    check_writable(output)
+    if patience is not None and dev is None:
+        raise DovetailError("--patience counts scores on dev: it needs --dev")
+    words = _is_words(train, input_format, target)
+    if not words and (association or unlabelled):
+        say("association and variety are counted between words here, and help little with entities")
+    from dovetail.models.segmenter import Segmenter
+
+    given: dict[str, Any] = {
+        "model": model, "features": features, "order": order, "longest": longest, "scheme": scheme, "loss": loss,
+        "optimiser": optimiser, "l2": l2, "l1": l1, "iterations": iterations, "patience": patience,
+        "min_count": min_count, "hash_bits": hash_bits, "seed": seed, "threads": threads, "normalise_width": width,
+        "target": None if words else target or "ner",
+    }  # fmt: skip
+    settings: dict[str, Any] = {
+        name: v.value if isinstance(v, StrEnum) else v for name, v in given.items() if v is not None
+    }
+    corpora = Corpora(input_format, options.names(columns), encoding)
+    began = time.perf_counter()
+    with reporting(quiet) as reporter:
+        resources = _resources(association, unlabelled, clusters, lexicon, words, width, reporter)
+        segmenter = Segmenter(resources=resources, **settings)
+        reporter.doing(f"reading {train}")
+        sentences = _read(train, words, corpora)
+        held_out = _read(dev, words, corpora) if dev is not None else None
+        corpora.warn()
+        reporter.doing("compiling the features")
+        checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
+        segmenter.fit(sentences, dev=held_out or None, checkpoint=checkpoint, progress=reporter.trained)
+        seconds = time.perf_counter() - began
+        reporter.doing(f"writing {output}")
+        segmenter.save(output, half=half)
+    if left_out := segmenter.card_["left_out"]:
+        warn(f"{count(left_out, 'sentence')} left out: a segment is longer than the model allows; see --longest")
+    print(_summary(segmenter, held_out, output, seconds))
+
+
+def _is_words(path: Path, format: CorpusFormat | None, target: str | None) -> bool:
+    """Whether a file holds words parted by spaces: its name ends so, and nothing else was said."""
+    from dovetail.text.formats import guess_format
+
+    return format is None and target is None and guess_format(path) == "text"
+
+
+def _read(path: Path, words: bool, corpora: Corpora) -> list[Any]:
+    from dovetail.text.words import read_segmented
+
+    return list(read_segmented(path, corpora.encoding)) if words else list(corpora.sentences(path))
+
+
+def _resources(
+    association: list[Path] | None,
+    unlabelled: list[Path] | None,
+    clusters: list[Path] | None,
+    lexicons: list[str] | None,
+    words: bool,
+    width: bool,
+    reporter: Reporter,
+) -> dict[str, Any]:
+    """What was counted or read, by name."""
+    found: dict[str, Any] = {}
+    raw = [*(association or []), *(unlabelled or [])]
+    if raw:
+        from dovetail.features.association import Association
+
+        reporter.doing("counting association")
+        unit: Any = "char" if words else "word"
+        table = Association.count(raw, unit=unit, normalise_width=width)
+        found["association"] = table.transform("z-score")
+    if unlabelled:
+        from dovetail.features.variety import Variety
+
+        reporter.doing("counting accessor variety")
+        found["variety"] = Variety.count(_raw_lines(unlabelled, words, width))
+    for number, path in enumerate(clusters or [], 1):
+        from dovetail.features.clusters import Clusters
+
+        found[f"clusters{number}"] = Clusters.read(path)
+    for given in lexicons or []:
+        from dovetail.features.lexicon import Lexicon
+
+        name, equals, file = given.partition("=")
+        if not (name and equals and file):
+            raise DovetailError(f"--lexicon {given}: give it as NAME=FILE")
+        found[name] = Lexicon.read({name: file}, unit="char" if words else "word")
+    return found
+
+
+def _raw_lines(paths: list[Path], words: bool, width: bool) -> Iterator[Any]:
+    from dovetail.text.words import half_width, read_lines
+
+    for line in chain.from_iterable(map(read_lines, paths)):
+        text = half_width(line) if width else line
+        yield "".join(text.split()) if words else text.split()
+
+
+def _summary(segmenter: Segmenter, dev: list[Any] | None, output: Path, seconds: float) -> str:
+    """The scores on dev, and what was trained, how long, why it ended, and where it is."""
+    lines = []
+    if dev and segmenter.words:
+        lines += [str(segmenter.word_scores(dev)), ""]
+    elif dev:
+        from dovetail.cli.scores import score
+        from dovetail.evaluate import scores_table
+
+        target = segmenter.target or ""
+        lines += [scores_table(score(dev, list(segmenter.annotate(dev)), target)), ""]
+    card = segmenter.card_
+    stored = output.stat().st_size
+    size = f"{stored / 1e6:.1f} MB" if stored >= 1e5 else f"{stored / 1e3:.0f} kB"
+    data = f"{count(card['sentences'], 'sentence')}, {count(card['segments'], 'segment')}"
+    lines += [
+        f"trained on {data} in {seconds:.1f} s",
+        f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}",
+        f"model: {output} ({size}, {segmenter.family})",
+    ]
+    return "\n".join(lines)

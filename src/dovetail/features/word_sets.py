@@ -1,0 +1,65 @@
+"""Named sets of templates for words as tags of characters, and what resources add to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dovetail.features.attributes import written
+from dovetail.features.resource import Resource
+from dovetail.features.sets import SETS, FeatureSet
+
+WORD_SETS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "words": (
+        "our own set for words as tags of characters",
+        (
+            "bias",
+            "word[-2:3]",
+            "word[-2] & word[-1]",
+            "word[-1] & word[0]",
+            "word[0] & word[1]",
+            "word[1] & word[2]",
+            "word[-1] & word[1]",
+            "kind[-2:3]",
+            "kind[-1] & kind[0]",
+            "kind[0] & kind[1]",
+            "kind[-1] & kind[0] & kind[1]",
+            "kind[-2] & kind[-1] & kind[0] & kind[1] & kind[2]",
+            "again[0]",
+            "again[1]",
+        ),
+    ),
+}
+
+_LENGTHS = (2, 3, 4)
+USUAL: dict[str, tuple[str, ...]] = {
+    "association": ("association({name})[0]", "association({name})[1]"),
+    "variety": (
+        *(f"variety_before({{name}}, {n})[{where}]" for n in _LENGTHS for where in (1, 0, 1 - n, -n)),
+        *(f"variety_after({{name}}, {n})[{where}]" for n in _LENGTHS for where in (0, 1 - n, -n)),
+    ),
+    "lexicon": ("lexicon({name})[-1:2]",),
+    "clusters": ("cluster({name}, 4, 6, 8, 10, 12, 16, 0)[-1:2]",),
+}
+"""The templates that a resource of each kind adds to a set."""
+
+
+def chain_features(
+    features: Any, resources: Mapping[str, Resource] | None = None, functions: Iterable[Any] = ()
+) -> FeatureSet:
+    """A set for chains of characters or words from whatever a user gives; resources join a named set.
+
+    >>> chain_features("words").name
+    'words'
+    """
+    resources = dict(resources or {})
+    if isinstance(features, str) and (features in WORD_SETS or features in SETS):
+        lines = (WORD_SETS | SETS)[features][1]
+        usual = [line.format(name=written(name)) for name, r in resources.items() for line in USUAL[r.kind]]
+        found = FeatureSet.from_lines(features, [*lines, *usual], functions, resources)
+        return FeatureSet(found.name, found.templates, frozenset(found.columns) - {"word"})
+    if isinstance(features, FeatureSet | str):
+        return FeatureSet.of(features)
+    if all(isinstance(line, str) for line in features):
+        return FeatureSet.from_lines("custom", features, functions, resources)
+    return FeatureSet.of(features)

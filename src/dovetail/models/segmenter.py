@@ -1,0 +1,531 @@
+"""Segmenter: words in text without spaces, or named entities as segments, with a probability for every segment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import DovetailError, ModelFileError
+from dovetail.evaluate.words import WordScores, word_scores
+from dovetail.features import hashing
+from dovetail.features.resource import Resource
+from dovetail.features.span_sets import span_features
+from dovetail.features.templates import call
+from dovetail.features.word_sets import chain_features
+from dovetail.learning.checkpoint import Checkpoint
+from dovetail.learning.losses import LOSSES
+from dovetail.learning.monitor import Monitor, Progress
+from dovetail.models.explain import Explanation, explain_token
+from dovetail.models.file import load_model, save_model
+from dovetail.models.segment_chain import ChainSegments, ChainTraining
+from dovetail.models.segment_model import SegmentModel
+from dovetail.models.segment_training import SegmentTraining, length_bound, too_long
+from dovetail.models.segment_tuning import balanced, segment_counts, segment_f1
+from dovetail.models.tagger import OPTIMISERS
+from dovetail.models.tuning import COARSE_BALANCES
+from dovetail.structures.semimarkov import Segments
+from dovetail.text.sentence import Sentence, Span
+from dovetail.text.tags import spans_to_tags
+from dovetail.text.words import WORD, character_sentence, half_width, word_spans
+from dovetail.version import __version__
+
+BATCH_TOKENS = 50_000  # how much text is scored at once: bounds memory, and keeps threads busy
+MODELS = ("markov", "semi-markov")
+DEFAULT_FEATURES = {
+    ("markov", True): "words",
+    ("markov", False): "ner",
+    ("semi-markov", True): "words-spans",
+    ("semi-markov", False): "ner-spans",
+}
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """One of the best segmentations of a sentence, with its exact probability."""
+
+    spans: tuple[Span, ...]
+    probability: float
+
+
+@dataclass(kw_only=True, eq=False)
+class Segmenter:
+    """A conditional model of segments: words as runs of characters, or entities as runs of words.
+
+    Without a ``target`` it learns words: ``fit`` takes sentences as lists of words, ``predict`` takes texts without
+    spaces. With one it learns the segments that a layer of tags spells, and ``fit`` and ``predict`` take sentences.
+
+    >>> train = [["北京", "人", "爱", "北京"], ["人", "爱", "人"], ["北京", "爱", "人"]] * 5
+    >>> segmenter = Segmenter(l2=0.01).fit(train)
+    >>> segmenter.predict(["人爱北京"])
+    [['人', '爱', '北京']]
+    """
+
+    model: str | None = None
+    """markov: tags of tokens. semi-markov: whole segments, with features of whole segments. None for what is the more
+    accurate: markov for words, semi-markov for everything else."""
+    target: str | None = None
+    """The layer whose tags spell the segments; None for words."""
+    features: Any = None
+    """A named set, or lines of templates; None for the best set at hand."""
+    resources: Mapping[str, Resource] = field(default_factory=dict)
+    """Clusters, lexicons, association and variety by name; a named set is joined by the usual templates of each."""
+    order: int = 1
+    """How many earlier labels a label sees: 0, 1, or for markov 2."""
+    longest: int | None = None
+    """The most tokens of a segment, for semi-markov; None for enough for 99.9 % of the training segments."""
+    scheme: str = "iobes"
+    """How markov spells segments: iobes (four tags a word) or iob2 (two)."""
+    normalise_width: bool = True
+    """Of words: look at full-width letters, digits and signs as at half-width ones. Answers keep what was written."""
+    loss: str = "likelihood"
+    """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
+    optimiser: str = "lbfgs"
+    """lbfgs, sgd, adagrad or perceptron."""
+    l2: float = 0.1
+    """Penalty on squared weights."""
+    l1: float = 0.0
+    """Penalty on absolute weights."""
+    iterations: int | None = None
+    """At most so many passes; None for the optimiser's own limit."""
+    batch: int | None = None
+    """Sentences a step, for online optimisers."""
+    gain: float | None = None
+    """Step size, for sgd and adagrad."""
+    min_count: int | None = None
+    """Drop features that occur less often; None for 1 with words, which are few in kind, and 2 otherwise."""
+    hash_bits: int | None = None
+    """At most 2**hash_bits features in each part, by hashing."""
+    calibrate: bool = True
+    """Choose on dev how sure to be."""
+    balance: bool = True
+    """Choose on dev how readily to answer O, for the best F1. Only the best segmentation changes, no probability."""
+    patience: int = 5
+    """Dev measurements without progress before training stops."""
+    seed: int = 1
+    """Of everything random."""
+    threads: int | None = None
+    """How many cores to use; None for all. The result does not depend on it."""
+
+    model_: ChainSegments | SegmentModel | None = field(default=None, init=False, repr=False)
+    vocabulary_: NDArray[np.uint64] | None = field(default=None, init=False, repr=False)
+    card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    # scikit-learn manners
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+
+    def set_params(self, **settings: Any) -> Segmenter:
+        """Change settings; they take effect at the next ``fit``."""
+        for name, value in settings.items():
+            if name not in self.get_params():
+                raise ValueError(f"no setting {name!r}; there are {', '.join(self.get_params())}")
+            setattr(self, name, value)
+        return self
+
+    @property
+    def words(self) -> bool:
+        """Whether segments are words of a text without spaces."""
+        return self.target is None
+
+    @property
+    def family(self) -> str:
+        """The model that is meant: markov or semi-markov."""
+        return self.model or ("markov" if self.words else "semi-markov")
+
+    @property
+    def classes_(self) -> tuple[str, ...]:
+        """The labels of segments."""
+        return tuple(label for label in self._model().labels if label != "O")
+
+    # training
+
+    def fit(
+        self,
+        sentences: Sequence[Any],
+        *,
+        dev: Sequence[Any] | None = None,
+        checkpoint: str | Path | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Segmenter:
+        """Train. With ``dev``, keep the weights that score best there and stop when they no longer get better.
+
+        ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end. Ctrl-C
+        ends training early with the best weights so far. A semi-Markov model cannot learn from sentences with a
+        segment beyond the bound; they are left out and counted in ``card_["left_out"]``.
+        """
+        self._check_settings()
+        corpus, gold = self._examples(sentences, "training")
+        if not any(len(s) for s in corpus):
+            raise DovetailError("the training data has no tokens; check the file and its format")
+        card = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "segments": sum(map(len, gold))}
+        training, left_out = self._prepare(corpus, gold)
+        held_out, right = self._examples(dev, "dev") if dev is not None else ([], [])
+        monitor = Monitor(report=progress, patience=self.patience)
+        if self.optimiser != "lbfgs":
+            monitor.dev_every = 1
+        if dev is not None:
+            monitor.dev_score = self._dev_scorer(training, held_out, right)
+        weight = self._minimise(training, monitor, checkpoint)
+        model = training.export(weight)
+        if dev is not None and self.calibrate:
+            model = model.calibrated(held_out, right, self._threads())
+        if dev is not None and self.balance and not self.words:
+            model = balanced(model, held_out, right, self._threads())
+        self.model_ = model
+        self.vocabulary_ = self._vocabulary(sentences) if self.words else None
+        best = monitor.best_dev if monitor.best is not None else None
+        self.card_ = card | {"left_out": left_out, "stopped": monitor.reason, "dev": best}
+        return self
+
+    def _prepare(self, corpus: list[Sentence], gold: list[list[Span]]) -> tuple[Any, int]:
+        """The training of either family, and how many sentences it has to leave out."""
+        settings: dict[str, Any] = {
+            "loss": "perceptron" if self.optimiser == "perceptron" else self.loss,
+            "l2": self.l2, "l1": self.l1, "min_count": self.min_count or (1 if self.words else 2),
+            "hash_bits": self.hash_bits, "merge_twins": True, "threads": self._threads(),
+        }  # fmt: skip
+        features = self._features_for(corpus)
+        if self.family == "markov":
+            settings["order"] = self.order
+            return ChainTraining.prepare(corpus, gold, features, self.scheme, self.words, **settings), 0
+        longest = self.longest or length_bound(gold)
+        long = too_long(gold, longest)
+        kept = np.flatnonzero(~long)
+        if not len(kept):
+            raise DovetailError(f"every training sentence has a segment of more than {longest} tokens; raise longest")
+        labels = (WORD,) if self.words else ("O", *sorted({span.label for each in gold for span in each}))
+        settings["order"] = 0 if self.words else self.order  # one label has nothing to say of its neighbour
+        sentences, spans = [corpus[i] for i in kept], [gold[i] for i in kept]
+        return SegmentTraining.prepare(sentences, spans, features, labels, longest, **settings), int(long.sum())
+
+    def _features_for(self, corpus: Sequence[Sentence]) -> Any:
+        """The feature set, less what reads layers that a named set wants and no sentence has."""
+        given = self.features if self.features is not None else DEFAULT_FEATURES[self.family, self.words]
+        make = chain_features if self.family == "markov" else span_features
+        found: Any = make(given, self.resources)
+        missing = {c for c in found.columns if c != "word" and not any(c in s.layers for s in corpus)}
+        found = found.without_columns({self.target} - {None} | (missing & found.optional))
+        if not found.templates:
+            raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
+        return found
+
+    def _minimise(self, training: Any, monitor: Monitor, checkpoint: str | Path | None) -> NDArray[np.float64]:
+        resume, saved = None, None
+        if checkpoint is not None:
+            free = ("threads", "iterations", "patience", "features", "resources", "balance", "calibrate")
+            settings = {name: value for name, value in self.get_params().items() if name not in free}
+            objective = training.objective
+            gold = objective.gold if self.family == "markov" else objective.length
+            saved = Checkpoint.of(checkpoint, settings, np.array([objective.parameters]), objective.offsets, gold)
+            resume, monitor.save = saved.load(), saved.save
+            if resume is not None:
+                monitor.restore(resume)
+        settings = {"limit": self.iterations}
+        if self.optimiser != "lbfgs":
+            settings |= {"batch": self.batch, "gain": self.gain, "seed": self.seed}
+        optimiser = OPTIMISERS[self.optimiser](**{k: v for k, v in settings.items() if v is not None})
+        hints = {"curvature": training.curvature()} if self.optimiser == "lbfgs" else {}
+        start = np.zeros(training.objective.parameters)
+        weight: NDArray[np.float64] = optimiser.minimise(
+            training.objective, training.prior, start, monitor, resume, **hints
+        )
+        if saved is not None and not monitor.interrupted:
+            saved.remove()
+        return weight
+
+    def _dev_scorer(
+        self, training: Any, dev: Sequence[Sentence], gold: Sequence[Sequence[Span]]
+    ) -> Callable[[NDArray[np.float64]], float]:
+        answers = training.answers(dev)
+        labels = training.export(np.zeros(training.objective.parameters)).labels
+        biases = COARSE_BALANCES if self.balance and not self.words else (0.0,)
+        return lambda weight: max(segment_f1(gold, dev, answers(weight, bias), labels) for bias in biases)
+
+    def _check_settings(self) -> None:
+        choices = {
+            "family": MODELS,
+            "order": (0, 1, 2) if self.family == "markov" else (0, 1),
+            "scheme": ("iob2", "iobes"),
+            "loss": tuple(LOSSES),
+            "optimiser": tuple(OPTIMISERS),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                name = "model" if name == "family" else name
+                raise DovetailError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, allowed))}")
+        if self.loss == "perceptron" and self.optimiser == "lbfgs":
+            raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
+        for name in ("l1", "l2"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise DovetailError(f"{name}={getattr(self, name)}: a penalty is zero or positive")
+        for name in ("longest", "iterations", "batch", "min_count", "patience", "threads"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise DovetailError(f"{name}={value}: choose 1 or more")
+
+    def _examples(self, sentences: Sequence[Any], what: str) -> tuple[list[Sentence], list[list[Span]]]:
+        """Sentences of tokens, and the segments of each."""
+        if isinstance(sentences, str | Sentence) or any(isinstance(s, str) for s in sentences):
+            raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
+        if self.words:
+            lists = [_words(sentence) for sentence in sentences]
+            texts = [self._characters("".join(words)) for words in lists]
+            return texts, [word_spans(words) for words in lists]
+        corpus = [s if isinstance(s, Sentence) else Sentence(tuple(s)) for s in sentences]
+        for number, sentence in enumerate(corpus, 1):
+            if len(sentence) and self.target not in sentence.layers:
+                has = ", ".join(["word", *sentence.layers])
+                raise DovetailError(
+                    f"{what} sentence {number} has no layer {self.target!r} to learn from (it has {has}); "
+                    f"name the right one as target"
+                )
+        assert self.target is not None
+        return corpus, [list(sentence.entities(self.target)) for sentence in corpus]
+
+    def _vocabulary(self, sentences: Iterable[Any]) -> NDArray[np.uint64]:
+        return np.unique(self._word_keys([word for sentence in sentences for word in _words(sentence)]))
+
+    def _word_keys(self, words: Sequence[str]) -> NDArray[np.uint64]:
+        return hashing.string_keys([half_width(word) for word in words] if self.normalise_width else words)
+
+    # answers
+
+    def predict(self, sentences: Iterable[Any]) -> list[list[str]]:
+        """The words of every text, or the IOB2 tags of every sentence.
+
+        White space in a text always parts words, and is no part of any.
+        """
+        if self.words:
+            return [words for some in _in_batches(_texts(sentences)) for words in self._cut(some)]
+        return [
+            spans_to_tags([(s.start, s.end, s.label) for s in spans], len(sentence))
+            for some in _in_batches(_sentences(sentences))
+            for sentence, spans in zip(some, self._spans(some, False), strict=True)
+        ]
+
+    def _cut(self, texts: Sequence[str]) -> list[list[str]]:
+        """The words of texts, each stretch without white space by itself."""
+        stretches = [text.split() for text in texts]
+        flat = [stretch for each in stretches for stretch in each]
+        model = self._model()
+        batch = model.batch([self._characters(stretch) for stretch in flat], self._threads())
+        starts = model.best(batch).start
+        whole = "".join(flat)
+        words = [whole[a:b] for a, b in pairwise([*starts.tolist(), len(whole)])]
+        # A stretch begins with a word, so the words of a text are those that start before its last character.
+        ends = np.cumsum([sum(map(len, each)) for each in stretches])
+        edges = [0, *np.searchsorted(starts, ends).tolist()]
+        return [words[a:b] for a, b in pairwise(edges)]
+
+    def _characters(self, text: str) -> Sentence:
+        return character_sentence(text, self.normalise_width)
+
+    def predict_entities(self, sentences: Iterable[Any], threshold: float = 0.0) -> list[list[Span]]:
+        """The segments of the best segmentation, each with the exact probability that it is one, of just this label.
+
+        Of words, the spans count characters of the text without its white space.
+        """
+        if self.words:
+            found = [spans for some in _in_batches(_texts(sentences)) for spans in self._placed(some)]
+        else:
+            found = [spans for some in _in_batches(_sentences(sentences)) for spans in self._spans(some, True)]
+        return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in found]
+
+    def _placed(self, texts: Sequence[str]) -> list[list[Span]]:
+        """The words of texts as spans of characters, the white space left out."""
+        stretches = [text.split() for text in texts]
+        spans = iter(self._spans([self._characters(stretch) for each in stretches for stretch in each], True))
+        result = []
+        for each in stretches:
+            found, shift = [], 0
+            for stretch in each:
+                found += [replace(s, start=s.start + shift, end=s.end + shift) for s in next(spans)]
+                shift += len(stretch)
+            result.append(found)
+        return result
+
+    def _spans(self, sentences: Sequence[Sentence], probabilities: bool) -> list[list[Span]]:
+        model = self._model()
+        batch = model.batch(sentences, self._threads())
+        segments = model.best(batch)
+        chance = model.probabilities(batch, segments) if probabilities else None
+        return self._of(segments, batch.offsets, chance)
+
+    def _of(
+        self, segments: Segments, offsets: NDArray[np.int64], chance: NDArray[np.float64] | None = None
+    ) -> list[list[Span]]:
+        """Segments of a batch as spans of sentences, those of O left out."""
+        start = segments.start - np.repeat(offsets[:-1], np.diff(segments.offsets))
+        names = [self._model().labels[label] for label in segments.label.tolist()]
+        odds: list[float | None] = [None] * len(names) if chance is None else chance.tolist()
+        flat = list(map(Span, start.tolist(), (start + segments.length).tolist(), names, odds))
+        return [[span for span in flat[a:b] if span.label != "O"] for a, b in pairwise(segments.offsets.tolist())]
+
+    def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[Segmentation]]:
+        """The k most probable segmentations of every sentence with their probabilities, best first."""
+        model, result = self._model(), []
+        for some in _in_batches(self._tokens(sentences)):
+            batch = model.batch(some, self._threads())
+            found, probability = model.kbest(batch, k)
+            ranked = [self._of(segments, batch.offsets) for segments in found]
+            for i in range(len(some)):
+                odds = probability[i].tolist()
+                result.append([Segmentation(tuple(ranked[j][i]), odds[j]) for j in range(k) if odds[j] > 0])
+        return result
+
+    def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[list[Span]]]:
+        """``n`` segmentations of every sentence, drawn exactly from the model's distribution."""
+        model, result = self._model(), []
+        rng = np.random.default_rng(self.seed if seed is None else seed)
+        for some in _in_batches(self._tokens(sentences)):
+            batch = model.batch(some, self._threads())
+            drawn = [self._of(s, batch.offsets) for s in model.sample(batch, n, rng)]
+            result.extend([list(each) for each in zip(*drawn, strict=True)])
+        return result
+
+    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
+        """Sentences of words with their segments in the target layer, and their entities with probabilities."""
+        if self.target is None:
+            raise DovetailError("this model finds words in raw text: give texts to predict, not sentences of words")
+        for some in _in_batches(sentences):
+            for sentence, spans in zip(some, self._spans(some, probabilities), strict=True):
+                yield sentence.with_entities(tuple(spans), self.target)
+
+    def score(self, sentences: Sequence[Any]) -> float:
+        """F1 of segments in percent: of words, or of entities."""
+        corpus, gold = self._examples(sentences, "gold")
+        model = self._model()
+        counts = []
+        for low, high in _ranges(corpus):
+            segments = model.best(model.batch(corpus[low:high], self._threads()))
+            counts.append(segment_counts(gold[low:high], corpus[low:high], segments, model.labels))
+        right, found, correct = np.sum(counts, axis=0) if counts else (0, 0, 0)
+        return float(200.0 * correct / max(right + found, 1))
+
+    def word_scores(self, sentences: Sequence[Any]) -> WordScores:
+        """Precision, recall and F1 of words, and the recall of words that the training data lacks."""
+        gold = [list(_words(sentence)) for sentence in sentences]
+        found = self.predict(["".join(words) for words in gold])
+        return word_scores(gold, found, self.known({word for words in gold for word in words}))
+
+    def known(self, words: Iterable[str]) -> set[str] | None:
+        """Which of these words the training data has; None where segments are no words."""
+        if self.vocabulary_ is None:
+            return None
+        listed = sorted(words)
+        flags = np.isin(self._word_keys(listed), self.vocabulary_)
+        return {word for word, flag in zip(listed, flags.tolist(), strict=True) if flag}
+
+    def explain(self, sentence: Any, position: int) -> Explanation:
+        """Why the token (of words: the character) at ``position`` has its tag; for markov only."""
+        model = self._model()
+        if not isinstance(model, ChainSegments):
+            raise DovetailError("only tags can be explained, not the whole segments of a semi-Markov model")
+        if self.words:
+            text = sentence if isinstance(sentence, str) else "".join(_words(sentence))
+            one = self._characters("".join(text.split()))
+        else:
+            [one] = _sentences([sentence])
+        if not 0 <= position < len(one):
+            raise DovetailError(f"position {position}: there are tokens 0 to {len(one) - 1}")
+        return explain_token(model.model, one, position)
+
+    # files
+
+    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
+        """Write the model to one file; ``half`` stores weights in half precision."""
+        model = self._model()
+        header = model.header()
+        settings = self.get_params() | {
+            "model": self.family, "features": header["features"]["name"], "resources": {},
+        }  # fmt: skip
+        del settings["threads"]  # no part of the model: the same data gives the same file on any number of cores
+        about = {"kind": "segmenter", "dovetail": __version__, "settings": settings, "card": self.card_ | (card or {})}
+        vocabulary = {} if self.vocabulary_ is None else {"vocabulary": self.vocabulary_}
+        save_model(path, about | header, model.arrays(half) | vocabulary)
+
+    @classmethod
+    def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Segmenter:
+        """Read a model file. Python functions that served as templates are given again, by the same names."""
+        header, arrays = load_model(path, "segmenter")
+        try:
+            known = {f.name for f in fields(cls) if f.init}
+            segmenter = cls(**{k: v for k, v in header["settings"].items() if k in known})
+            family: Any = {"markov": ChainSegments, "semi-markov": SegmentModel}[segmenter.family]
+            segmenter.model_ = family.from_file(header, arrays, [call(f) for f in functions])
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+            raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
+        segmenter.vocabulary_ = arrays.get("vocabulary")
+        segmenter.card_ = header.get("card", {})
+        return segmenter
+
+    # inner workings
+
+    def _model(self) -> Any:
+        if self.model_ is None:
+            raise DovetailError("this segmenter is not trained: call fit, or load a model")
+        return self.model_
+
+    def _threads(self) -> int:
+        return self.threads or os.cpu_count() or 1
+
+    def _tokens(self, sentences: Iterable[Any]) -> Iterator[Sentence]:
+        """What the model sees: sentences of words, or of characters."""
+        if not self.words:
+            yield from _sentences(sentences)
+            return
+        for text in _texts(sentences):
+            if text.split() != [text][: len(text)]:
+                raise DovetailError("give texts without white space, which parts words for sure")
+            yield self._characters(text)
+
+
+def _words(sentence: Any) -> Sequence[str]:
+    words: Sequence[str] = sentence.words if isinstance(sentence, Sentence) else sentence
+    return words
+
+
+def _texts(texts: Iterable[Any]) -> Iterator[str]:
+    if isinstance(texts, str):
+        raise DovetailError("give a list of texts; this is a single one")
+    for text in texts:
+        if not isinstance(text, str):
+            raise DovetailError("give raw texts, each a string; its words are for the model to find")
+        yield text
+
+
+def _sentences(sentences: Iterable[Any]) -> Iterator[Sentence]:
+    if isinstance(sentences, str | Sentence):
+        raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
+    for sentence in sentences:
+        if isinstance(sentence, str):
+            raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
+        yield sentence if isinstance(sentence, Sentence) else Sentence(tuple(sentence))
+
+
+def _in_batches(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """The items, so many at a time as have about BATCH_TOKENS tokens or characters."""
+    some: list[Any] = []
+    size = 0
+    for item in items:
+        some.append(item)
+        size += len(item)
+        if size >= BATCH_TOKENS:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def _ranges(corpus: Sequence[Sentence]) -> list[tuple[int, int]]:
+    sizes = [len(some) for some in _in_batches(corpus)]
+    return list(pairwise([0, *np.cumsum(sizes).tolist()]))

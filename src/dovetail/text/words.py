@@ -1,0 +1,111 @@
+"""Words without spaces between them: text as characters, and words as runs of characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+
+from dovetail.text.files import Source, Target, open_target, open_text
+from dovetail.text.sentence import Sentence, Span
+
+WORD = "W"
+"""The label of a word as a segment of characters."""
+
+_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿兆两廿卅")
+_TIMES = frozenset("年月日时分秒点号")
+
+
+def half_width(text: str) -> str:
+    """Full-width letters, digits and signs in the width of ASCII, one for one: the length stays.
+
+    >>> half_width("１９９８年ＡＢＣ，")
+    '1998年ABC,'
+    """
+    return text.translate(_HALF_WIDTH)
+
+
+@cache
+def kind(character: str) -> str:
+    """What a character is: d a digit, n a numeral, t a measure of time, a a letter with case, c any other letter,
+    p everything else.
+
+    >>> [kind(c) for c in "1三年xé字，"]
+    ['d', 'n', 't', 'a', 'a', 'c', 'p']
+    """
+    if character in _NUMERALS:
+        return "n"
+    if character in _TIMES:
+        return "t"
+    if character.isdigit():
+        return "d"
+    category = unicodedata.category(character)
+    if category in ("Lu", "Ll", "Lt"):
+        return "a"
+    return "c" if category.startswith("L") else "p"
+
+
+def again(text: str) -> tuple[str, ...]:
+    """Whether each character stands one (1) or two (2) places before as well: 看看, 看一看.
+
+    >>> again("看一看看")
+    ('0', '0', '2', '1')
+    """
+    one = ("", *text[:-1])
+    two = ("", "", *text[:-2]) if len(text) > 1 else ("",)
+    return tuple(("1" if c == a else "2" if c == b else "0") for c, a, b in zip(text, one, two, strict=False))
+
+
+def character_sentence(text: str, normalise_width: bool = True) -> Sentence:
+    """A text as a sentence of characters, with the layers ``kind`` and ``again``.
+
+    >>> character_sentence("３月").words
+    ('3', '月')
+    """
+    seen = half_width(text) if normalise_width else text
+    return Sentence(tuple(seen), {"kind": tuple(map(kind, seen)), "again": again(seen)})
+
+
+def word_spans(words: Iterable[str]) -> list[Span]:
+    """Where words stand among the characters of their text.
+
+    >>> word_spans(["北京", "人"])
+    [Span(start=0, end=2, label='W', probability=None), Span(start=2, end=3, label='W', probability=None)]
+    """
+    spans, end = [], 0
+    for word in words:
+        spans.append(Span(end, end + len(word), WORD))
+        end += len(word)
+    return spans
+
+
+def cut(text: str, starts: Sequence[int]) -> list[str]:
+    """The words of a text that begin at these characters.
+
+    >>> cut("北京人", [0, 2])
+    ['北京', '人']
+    """
+    return [text[a:b] for a, b in pairwise([*starts, len(text)])]
+
+
+def read_segmented(path: Source, encoding: str = "utf-8") -> Iterator[list[str]]:
+    """The words of every line of a file in which spaces part them; lines without words are left out."""
+    with open_text(path, encoding) as lines:
+        for line in lines:
+            if words := line.split():
+                yield words
+
+
+def read_lines(path: Source, encoding: str = "utf-8") -> Iterator[str]:
+    """The lines of a raw text."""
+    with open_text(path, encoding) as lines:
+        yield from lines
+
+
+def write_segmented(sentences: Iterable[Sequence[str]], target: Target) -> None:
+    """Write a sentence a line, its words parted by spaces."""
+    with open_target(target) as file:
+        for words in sentences:
+            file.write(" ".join(words) + "\n")

@@ -1,0 +1,148 @@
+"""The algebra of segments, and what it compiles to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dovetail.columns import Columns
+from dovetail.features.association import Association
+from dovetail.features.clusters import Clusters
+from dovetail.features.design import assemble
+from dovetail.features.index import Collector, FeatureIndex
+from dovetail.features.lexicon import Lexicon
+from dovetail.features.parse import TemplateError
+from dovetail.features.span_design import SpanCompiler
+from dovetail.features.span_sets import SPAN_SETS, USUAL, span_features
+from dovetail.features.spans import SpanFeatures, parse_span
+from dovetail.features.variety import Variety
+
+WORDS = [["New", "York", "and", "New", "York"], ["york"]]
+TEXT = Columns.encode({"word": WORDS}, [len(w) for w in WORDS])
+
+
+@pytest.mark.parametrize(
+    ("line", "anchor", "templates"),
+    [
+        ("word[start - 1]", "start", "[word[-1]]"),
+        ("word[start - 1:start + 1]", "start", "[word[-1], word[0]]"),
+        ("shape[end] & word[end + 1]", "end", "[shape[0] & word[1]]"),
+        ("prefix(1, 3)[inside]", "inside", "[prefix(1, 3)[0]]"),
+        ("bias[end]", "end", "[bias]"),
+        ("bag(lower, -3, -1)[start]", "start", "[bag(lower, -3, -1)]"),
+        ("phrase", "phrase", "[phrase]"),
+        ("lower(phrase)", "phrase", "[lower(phrase)]"),
+        ("length", "phrase", "[length]"),
+    ],
+)
+def test_lines_are_read(line: str, anchor: str, templates: str) -> None:
+    found = parse_span(line)
+    assert (found.anchor, str(found.templates)) == (anchor, templates)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["word[0]", "word[start] & word[end]", "ngrams(1, 3)(phrase)", "title(phrase)", "lexicon(x, phrase)", "word[", ""],
+)
+def test_what_makes_no_sense_is_refused(line: str) -> None:
+    with pytest.raises(TemplateError, match="template"):
+        parse_span(line)
+
+
+def test_a_pair_of_labels_is_refused() -> None:
+    with pytest.raises(Exception, match="label before"):
+        SpanFeatures.from_lines("x", ["edge(word[start])"])
+
+
+@pytest.mark.parametrize("name", SPAN_SETS)
+def test_named_sets_survive_being_written(name: str) -> None:
+    found = span_features(name)
+    assert SpanFeatures.from_lines(name, found.lines()).parts == found.parts
+
+
+def test_resources_join_a_named_set() -> None:
+    import io
+
+    resources = {
+        "c": Clusters.of_paths({"York": "01"}),
+        "l": Lexicon.of({"city": ["New York"]}),
+        "a": Association.count([io.StringIO("ab\nabc\n")], unit="char"),
+        "v": Variety.count(["天地人", "地人和"], least=1),
+    }
+    assert {r.kind for r in resources.values()} == set(USUAL)
+    assert span_features("words-spans", resources).resources.keys() == resources.keys()
+
+
+def compiled(lines: list[str], longest: int = 3, **resources: object) -> tuple[SpanCompiler, np.ndarray]:
+    features = span_features(lines, resources)  # type: ignore[arg-type]
+    compiler = SpanCompiler.over(TEXT, longest)
+    index = Collector()
+    design = assemble(compiler, features.parts["phrase"], index)
+    fires = np.zeros((design.tokens, design.features))
+    value = design.row_value if design.row_value is not None else np.ones(len(design.row_feature))
+    for c in range(design.tokens):
+        for row in design.row_index[c][design.row_index[c] >= 0]:
+            for e in range(design.row_ptr[row], design.row_ptr[row + 1]):
+                fires[c, design.row_feature[e]] += value[e]
+        for f in design.feature_index[c][design.feature_index[c] >= 0]:
+            fires[c, f] += 1
+    return compiler, fires.reshape(TEXT.tokens, longest, -1)
+
+
+def test_equal_phrases_share_a_feature_and_others_do_not() -> None:
+    _, fires = compiled(["phrase"])
+    new_york, again, york = fires[0, 1], fires[3, 1], fires[1, 0]
+    assert (new_york == again).all()
+    assert not (new_york == york).all()
+    assert not (fires[4, 0] == fires[5, 0]).all()  # York, york
+    _, fires = compiled(["lower(phrase)"])
+    assert (fires[4, 0] == fires[5, 0]).all()
+
+
+def test_no_phrase_goes_past_its_sentence() -> None:
+    _, fires = compiled(["phrase"])
+    beyond = fires[4, 1]
+    assert (beyond == fires[5, 2]).all()  # all that is no segment is one feature,
+    assert not any((beyond == fires[t, d]).all() for t in range(3) for d in range(3))  # which no segment has
+
+
+def test_lengths() -> None:
+    _, fires = compiled(["length"])
+    assert (fires[0].argmax(axis=1) == fires[3].argmax(axis=1)).all()
+    assert len(set(fires[0].argmax(axis=1).tolist())) == 3
+
+
+def test_a_lexicon_knows_whole_segments() -> None:
+    _, fires = compiled(["lexicon(l, phrase)"], l=Lexicon.of({"city": ["New York"]}))
+    assert [tuple(at) for at in np.argwhere(fires.sum(axis=2) > 0)] == [(0, 1), (3, 1)]
+
+
+def test_association_inside_segments_is_a_number() -> None:
+    import io
+
+    table = Association.count([io.StringIO("New York\nNew York\nand so\n")], unit="word")
+    _, fires = compiled(["association(a, phrase)"], a=table)
+    pair = table.within(TEXT.columns["word"], np.array([0]), np.array([2]))[0]
+    assert fires[0, 1].sum() == pytest.approx(pair)
+    assert fires[0, 0].sum() == 0.0
+
+
+def test_a_model_knows_only_what_it_has_seen() -> None:
+    features = span_features(["phrase"])
+    index = Collector()
+    assemble(SpanCompiler.over(TEXT, 2), features.parts["phrase"], index)
+    other = Columns.encode({"word": [["New", "Paris"]]}, [2])
+    design = assemble(SpanCompiler.over(other, 2), features.parts["phrase"], FeatureIndex(np.sort(index.keys)))
+    assert (design.feature_index[:, 0] >= 0).tolist()[:3] == [True, False, False]
+
+
+def test_variety_counts_different_neighbours() -> None:
+    table = Variety.count(["甲天地乙", "丙天地丁", "丙天地乙", "天地，"], longest=2, least=3)
+    column = Columns.encode({"word": [list("天地")]}, [2])
+    before = table.bins(column.columns["word"], column.offsets, 2, "before")
+    after = table.bins(column.columns["word"], column.offsets, 2, "after")
+    # before: 甲, 丙 and an edge: 3, whose bin is 1 + floor(log2(4)); after: 乙, 丁 and a comma
+    assert before.tolist() == [3, 0]
+    assert after.tolist() == [3, 0]
+    again = Variety.restore(table.settings(), table.arrays())
+    assert (again.bins(column.columns["word"], column.offsets, 2, "after") == after).all()
