@@ -63,9 +63,12 @@ def inverted(index: NDArray[np.int32], size: int) -> Lists:
 
 @dataclass(frozen=True)
 class Inverse:
-    """A design seen from its rows and features, as the gradient needs it."""
+    """A design seen from its rows and features, as the gradient needs it.
 
-    row_tokens: Lists
+    ``row_tokens`` [rows + 1]: at how many tokens the rows before each one are, all told.
+    """
+
+    row_tokens: NDArray[np.int64]
     feature_rows: Lists
     feature_value: Floats
     feature_tokens: Lists
@@ -76,8 +79,10 @@ class Inverse:
         entry_row = np.repeat(np.arange(len(design.row_ptr) - 1, dtype=np.int32), np.diff(design.row_ptr))
         feature_entries = inverted(design.row_feature[:, None], design.features)
         value = np.empty(0) if design.row_value is None else design.row_value[feature_entries.items]
+        row_tokens = np.zeros(len(design.row_ptr), dtype=np.int64)
+        kernels.count_tokens(design.links, design.offsets, row_tokens[1:])
         return cls(
-            inverted(design.row_index, len(design.row_ptr) - 1),
+            np.cumsum(row_tokens, out=row_tokens),
             Lists(feature_entries.ptr, entry_row[feature_entries.items]),
             value,
             inverted(design.feature_index, design.features),
@@ -86,7 +91,7 @@ class Inverse:
     def observed(self, design: Design, outputs: NDArray[np.int32], size: int) -> Layout:
         """Parameters for the pairs (feature, output) that occur. outputs: [tokens], -1 for unknown."""
         seen = np.zeros((len(design.row_ptr) - 1, size), dtype=np.bool_)
-        kernels.mark_outputs(design.row_index, outputs, seen)
+        kernels.mark_outputs(design.links, design.offsets, outputs, seen)
         ptr = np.zeros(design.features + 1, dtype=np.int64)
         links = (*self.feature_rows, *self.feature_tokens, seen, outputs, ptr)
         kernels.observed(*links, np.empty(0, dtype=output_type(size)), False)
@@ -111,8 +116,8 @@ def score(
     rows = (design.row_ptr, design.row_feature, value, *parameters, table)
     run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, threads)
     result = np.empty((design.tokens, layout.outputs)) if out is None else out
-    tokens = (design.row_index, table, design.feature_index, *parameters, result)
-    run_ranges(lambda lo, hi: kernels.token_scores(*tokens, lo, hi), design.tokens, threads)
+    tokens = (design.links, design.offsets, table, design.feature_index, *parameters, result)
+    run_ranges(lambda lo, hi: kernels.token_scores(*tokens, lo, hi), design.offsets, threads)
     return result
 
 
@@ -157,8 +162,8 @@ class LinearScorer:
         """The gradient [parameters] from the gradient of the potentials [tokens, outputs]."""
         inverse = self.inverse
         rows = self._row_table()
-        gather = (*inverse.row_tokens, gradient, rows)
-        run_ranges(lambda lo, hi: kernels.row_gradients(*gather, lo, hi), inverse.row_tokens.ptr, self.threads)
+        scatter = (self.design.links, self.design.offsets, gradient, rows)
+        run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), inverse.row_tokens, self.threads)
         out = np.empty(self.layout.parameters)
         links = (*inverse.feature_rows, inverse.feature_value, *inverse.feature_tokens)
         rest = (self.layout.ptr, self.layout.label, gradient, rows, out)
@@ -179,7 +184,7 @@ class LinearScorer:
     def firing(self) -> Floats:
         """At how many tokens the feature of each parameter fires, times its squared scale. Shape [parameters]."""
         rows, tokens = self.inverse.feature_rows, self.inverse.feature_tokens
-        row_count = np.diff(self.inverse.row_tokens.ptr)
+        row_count = np.diff(self.inverse.row_tokens)
         before = np.concatenate([[0], np.cumsum(row_count[rows.items])])
         count = before[rows.ptr[1:]] - before[rows.ptr[:-1]] + np.diff(tokens.ptr)
         return np.repeat(count, np.diff(self.layout.ptr)) * self.scale**2
@@ -187,25 +192,33 @@ class LinearScorer:
     # Online training works on a few tokens at a time. ``base`` is where this scorer's parameters begin in the whole
     # vector of weights.
 
-    def _links(self) -> tuple[Any, Any, Any, Any, Any]:
+    def _links(self, tokens: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, Any]:
         design = self.design
         value = np.empty(0) if design.row_value is None else design.row_value
-        return design.row_index, design.row_ptr, design.row_feature, value, design.feature_index
+        return (
+            design.links.rows_of(tokens, design.offsets),
+            design.row_ptr,
+            design.row_feature,
+            value,
+            design.feature_index,
+        )
 
     def touch(self, tokens: NDArray[np.int64], base: int, sink: SparseGradient) -> None:
         """List the parameters of some tokens."""
-        row_index, row_ptr, row_feature, _, feature_index = self._links()
+        row_index, row_ptr, row_feature, _, feature_index = self._links(tokens)
         links = (row_index, row_ptr, row_feature, feature_index, self.layout.ptr)
         sink.count = kernels.list_parameters(tokens, *links, base, sink.step, sink.stamp, sink.items, sink.count)
 
     def forward_some(self, tokens: NDArray[np.int64], base: int, weight: Floats) -> Floats:
         """Potentials of some tokens, [len(tokens), outputs]."""
         out = np.empty((len(tokens), self.layout.outputs))
-        kernels.some_scores(tokens, *self._links(), self.layout.ptr, self.layout.label, self.scale, base, weight, out)
+        kernels.some_scores(
+            tokens, *self._links(tokens), self.layout.ptr, self.layout.label, self.scale, base, weight, out
+        )
         return out
 
     def backward_some(self, tokens: NDArray[np.int64], base: int, gradient: Floats, sink: SparseGradient) -> None:
         """Add the gradient of some tokens' potentials to ``sink``."""
         kernels.some_gradients(
-            tokens, *self._links(), self.layout.ptr, self.layout.label, self.scale, base, gradient, sink.value
+            tokens, *self._links(tokens), self.layout.ptr, self.layout.label, self.scale, base, gradient, sink.value
         )
