@@ -17,6 +17,7 @@ from dovetail.features.sets import FeatureSet
 from dovetail.features.templates import Template
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.priors import Prior
+from dovetail.memory import release_memory
 from dovetail.models.chain_model import ChainModel, Weights, edge_templates, node_templates
 from dovetail.models.chain_objective import ChainObjective, Forbidden
 from dovetail.models.labels import Labels
@@ -150,6 +151,7 @@ class Training:
         threads: int,
     ) -> Training:
         """Compile the corpus and set up its objective."""
+        release_memory()  # before, so that this fits where the kernels were loaded; after, so that training does
         gold = labels.encode(tags)
         size = len(labels.names)
         compiler = Compiler(Columns.of(sentences, features.columns), sentences)
@@ -180,6 +182,8 @@ class Training:
         )  # fmt: skip
         scales = [node.scorer.scale, *([edge.scorer.scale] if edge else []), np.ones(transitions.size)]
         prior = Prior(l2, l1, np.concatenate(scales) if l1 else None)
+        del compiler
+        release_memory()
         return cls(features, labels, order, constrain, node, edge, objective, prior)
 
     def dev_potentials(self, sentences: Sequence[Sentence]) -> Callable[[Floats], Any]:
