@@ -25,7 +25,7 @@ from dovetail.errors import DovetailError
 from dovetail.features import hashing
 from dovetail.features.attributes import Attribute
 from dovetail.features.hashing import KeyRows, Keys
-from dovetail.features.index import Collector, FeatureIndex, distinct
+from dovetail.features.index import Collector, FeatureIndex, distinct, narrow
 from dovetail.features.links import Links
 from dovetail.features.templates import At, Bag, Bias, Call, Number, Template, weighted
 from dovetail.kernel import kernel
@@ -88,7 +88,7 @@ class Design:
 
     offsets: NDArray[np.int64]
     links: Links
-    row_ptr: NDArray[np.int64]
+    row_ptr: NDArray[np.integer]
     row_feature: NDArray[np.int32]
     row_value: NDArray[np.float64] | None
     feature_index: NDArray[np.int32]
@@ -346,7 +346,7 @@ def _linked(blocks: Sequence[Rows], tokens: int) -> Links:
 
 def _numbered(
     blocks: list[Rows], index: Collector | FeatureIndex
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64] | None]:
+) -> tuple[NDArray[np.integer], NDArray[np.int32], NDArray[np.float64] | None]:
     """Pointers, features and values of the rows of all blocks, which are used up: their keys take much memory."""
     with_values = any(block.values is not None for block in blocks)
     ptr, feature, value = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)], [np.empty(0)]
@@ -358,7 +358,7 @@ def _numbered(
         feature.append(index.number(block.keys))
         if with_values:
             value.append(np.ones(len(block.keys)) if block.values is None else block.values)
-    return np.concatenate(ptr), np.concatenate(feature), np.concatenate(value) if with_values else None
+    return narrow(np.concatenate(ptr)), np.concatenate(feature), np.concatenate(value) if with_values else None
 
 
 def drop_unknown(design: Design) -> Design:
@@ -369,7 +369,7 @@ def drop_unknown(design: Design) -> Design:
     before = np.concatenate([[0], np.cumsum(known)])
     return replace(
         design,
-        row_ptr=before[design.row_ptr],
+        row_ptr=narrow(before[design.row_ptr]),
         row_feature=design.row_feature[known],
         row_value=None if design.row_value is None else design.row_value[known],
     )

@@ -11,6 +11,11 @@ from dovetail.features.hashing import Keys
 from dovetail.kernel import kernel
 
 
+def narrow(pointers: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Rising pointers in 32 bits, unless they need more. Shape [n]."""
+    return pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
+
+
 def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
     """The distinct keys, sorted, and for each key its number among them: ``np.unique`` in half the memory.
 

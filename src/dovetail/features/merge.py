@@ -31,14 +31,14 @@ class Merged:
 
     design: Design
     column: NDArray[np.int32]
-    multiplicity: NDArray[np.int64]
+    multiplicity: NDArray[np.int32]
 
 
 @kernel
 def _signatures(
     links: Any,
     offsets: NDArray[np.int64],
-    row_ptr: NDArray[np.int64],
+    row_ptr: NDArray[np.integer],
     row_feature: NDArray[np.int32],
     feature_index: NDArray[np.int32],
     noise: NDArray[np.uint64],
@@ -101,7 +101,7 @@ def merge(design: Design, min_count: int = 1, twins: bool = True) -> Merged:
             features=len(order),
         )
     )
-    return Merged(smaller, column, np.bincount(column[kept], minlength=len(order)))
+    return Merged(smaller, column, np.bincount(column[kept], minlength=len(order)).astype(np.int32))
 
 
 def _fired(design: Design) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

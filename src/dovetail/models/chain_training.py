@@ -111,7 +111,7 @@ class Part:
         return total / self.scorer.scale
 
 
-def _spread(ptr: NDArray[np.int64], which: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _spread(ptr: NDArray[np.integer], which: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The entries of some rows of a list of lists, one after another, and how many each row has."""
     count = np.diff(ptr)[which]
     first = np.cumsum(count) - count
@@ -151,7 +151,6 @@ class Training:
         threads: int,
     ) -> Training:
         """Compile the corpus and set up its objective."""
-        release_memory()  # before, so that this fits where the kernels were loaded; after, so that training does
         gold = labels.encode(tags)
         size = len(labels.names)
         compiler = Compiler(Columns.of(sentences, features.columns), sentences)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.design import Design
+from dovetail.features.index import narrow
 from dovetail.features.merge import Merged
 from dovetail.scorers import linear_kernels as kernels
 from dovetail.scorers.sparse import SparseGradient
@@ -20,7 +21,7 @@ Floats = NDArray[np.float64]
 class Layout(NamedTuple):
     """Which parameters exist: feature f has one for each output in ``label[ptr[f]:ptr[f + 1]]``."""
 
-    ptr: NDArray[np.int64]
+    ptr: NDArray[np.integer]
     label: NDArray[np.unsignedinteger]
     outputs: int
 
@@ -38,7 +39,7 @@ class Layout(NamedTuple):
     def full(cls, features: int, outputs: int) -> Layout:
         """A parameter for every feature and output."""
         ptr = np.arange(features + 1, dtype=np.int64) * outputs
-        return cls(ptr, np.tile(np.arange(outputs, dtype=output_type(outputs)), features), outputs)
+        return cls(narrow(ptr), np.tile(np.arange(outputs, dtype=output_type(outputs)), features), outputs)
 
 
 def output_type(outputs: int) -> type[np.uint16] | type[np.uint32]:
@@ -49,7 +50,7 @@ def output_type(outputs: int) -> type[np.uint16] | type[np.uint32]:
 class Lists(NamedTuple):
     """The inverse of an index: the tokens of target i are ``items[ptr[i]:ptr[i + 1]]``."""
 
-    ptr: NDArray[np.int64]
+    ptr: NDArray[np.integer]
     items: NDArray[np.int32]
 
 
@@ -58,7 +59,7 @@ def inverted(index: NDArray[np.int32], size: int) -> Lists:
     ptr = np.zeros(size + 1, dtype=np.int64)
     items = np.empty(int((index >= 0).sum()), dtype=np.int32)
     kernels.invert(index, size, ptr, items)
-    return Lists(ptr, items)
+    return Lists(narrow(ptr), items)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Inverse:
     ``row_tokens`` [rows + 1]: at how many tokens the rows before each one are, all told.
     """
 
-    row_tokens: NDArray[np.int64]
+    row_tokens: NDArray[np.integer]
     feature_rows: Lists
     feature_value: Floats
     feature_tokens: Lists
@@ -82,7 +83,7 @@ class Inverse:
         row_tokens = np.zeros(len(design.row_ptr), dtype=np.int64)
         kernels.count_tokens(design.links, design.offsets, row_tokens[1:])
         return cls(
-            np.cumsum(row_tokens, out=row_tokens),
+            narrow(np.cumsum(row_tokens)),
             Lists(feature_entries.ptr, entry_row[feature_entries.items]),
             value,
             inverted(design.feature_index, design.features),
@@ -97,7 +98,7 @@ class Inverse:
         kernels.observed(*links, np.empty(0, dtype=output_type(size)), False)
         label = np.empty(ptr[-1], dtype=output_type(size))
         kernels.observed(*links, label, True)
-        return Layout(ptr, label, size)
+        return Layout(narrow(ptr), label, size)
 
 
 def score(
@@ -158,16 +159,17 @@ class LinearScorer:
             self._rows = np.empty((len(self.design.row_ptr) - 1, self.layout.outputs))
         return self._rows
 
-    def backward(self, gradient: Floats) -> Floats:
-        """The gradient [parameters] from the gradient of the potentials [tokens, outputs]."""
+    def backward(self, gradient: Floats, out: Floats | None = None) -> Floats:
+        """The gradient [parameters] from the gradient of the potentials [tokens, outputs]; ``out`` is space for it."""
         inverse = self.inverse
         rows = self._row_table()
         scatter = (self.design.links, self.design.offsets, gradient, rows)
         run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), inverse.row_tokens, self.threads)
-        out = np.empty(self.layout.parameters)
+        out = np.empty(self.layout.parameters) if out is None else out
         links = (*inverse.feature_rows, inverse.feature_value, *inverse.feature_tokens)
         rest = (self.layout.ptr, self.layout.label, gradient, rows, out)
-        work = inverse.feature_rows.ptr + inverse.feature_tokens.ptr + self.layout.ptr
+        work = np.add(inverse.feature_rows.ptr, inverse.feature_tokens.ptr, dtype=np.int64)
+        work += self.layout.ptr
         run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), work, self.threads)
         out *= self.scale
         return out
