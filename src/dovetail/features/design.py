@@ -309,8 +309,7 @@ def assemble(compiler: Compiler, templates: Sequence[Template], index: Collector
     """Make the design of a corpus, its features numbered by ``index`` (a FeatureIndex drops those it does not know)."""
     blocks = compiler.rows(templates)
     direct = []
-    for template in filter(_is_direct, templates):
-        [keys] = compiler.direct([template])
+    for keys in (keys for template in templates for keys in compiler.direct([template])):  # few at a time
         if isinstance(index, Collector):
             values, place = distinct(keys)
             if len(values) * FEW < len(keys):  # few values, many tokens: cheaper as rows than token by token

@@ -118,7 +118,7 @@ def score(
     run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, threads)
     result = np.empty((design.tokens, layout.outputs)) if out is None else out
     tokens = (design.links, design.offsets, table, design.feature_index, *parameters, result)
-    run_ranges(lambda lo, hi: kernels.token_scores(*tokens, lo, hi), design.offsets, threads)
+    run_ranges(lambda lo, hi: kernels.token_scores(*tokens, lo, hi), design.tokens, threads)
     return result
 
 

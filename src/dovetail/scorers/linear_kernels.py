@@ -57,20 +57,21 @@ def token_scores(
     lo: int,
     hi: int,
 ) -> None:
-    """``out[t] = sum of table rows + sum of weights of the token's own features``, in sentences lo..hi. out: [N, L].
+    """``out[t] = sum of table rows + sum of weights of the token's own features``, for tokens lo..hi. out: [N, L].
 
     Slot by slot, so that the rows of one block stay in the cache while the tokens flow by.
     """
     outputs = out.shape[1]
-    out[offsets[lo] : offsets[hi]] = 0.0
+    out[lo:hi] = 0.0
+    begin, end = np.searchsorted(offsets, lo, side="right") - 1, np.searchsorted(offsets, hi)
     for k in range(len(links.source)):
-        for i in range(lo, hi):
-            for t in range(offsets[i], offsets[i + 1]):
+        for i in range(begin, end):
+            for t in range(max(lo, offsets[i]), min(hi, offsets[i + 1])):
                 r = row_at(links, k, t, offsets[i], offsets[i + 1])
                 if r >= 0:
                     for y in range(outputs):
                         out[t, y] += table[r, y]
-    for t in range(offsets[lo], offsets[hi]):
+    for t in range(lo, hi):
         for k in range(feature_index.shape[1]):
             f = feature_index[t, k]
             if f >= 0:
