@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,12 @@ class _Numbers(dict[str, int]):
 class Column:
     """Values by number. Type 0 is the boundary, which stands outside every sentence.
 
-    ``ids``: [tokens]; the value of token t is ``types[ids[t]]``.
+    ``ids``: [tokens]; the value of token t is ``types[ids[t]]``. A column of numbers has ``numbers`` [types] as well.
     """
 
     types: list[str]
     ids: NDArray[np.int32]
+    numbers: NDArray[np.float64] | None = None
 
     @classmethod
     def encode(cls, values: Iterable[str]) -> Column:
@@ -48,10 +49,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a corpus and the sentences they fall into: sentence i is tokens offsets[i] to offsets[i + 1]."""
+    """The columns of a corpus and the sentences they fall into: sentence i is tokens offsets[i] to offsets[i + 1].
+
+    ``documents`` [sentences] numbers the document of each sentence; a sentence that belongs to none is one by itself.
+    """
 
     offsets: NDArray[np.int64]
     columns: dict[str, Column]
+    documents: NDArray[np.int64] | None = None
 
     @property
     def tokens(self) -> int:
@@ -72,7 +77,18 @@ class Columns:
         for name in names:
             if name != "word":
                 values[name] = [_layer(s, name, number) for number, s in enumerate(sentences)]
-        return cls.encode(values, [len(s.words) for s in sentences])
+        encoded = cls.encode(values, [len(s.words) for s in sentences])
+        return replace(encoded, documents=_document_numbers([s.document for s in sentences]))
+
+
+def _document_numbers(told: Sequence[int | None]) -> NDArray[np.int64]:
+    """A new number wherever the document changes, and for every sentence without one.
+
+    >>> _document_numbers([0, 0, 1, None, None])
+    array([0, 0, 1, 2, 3])
+    """
+    starts = [True, *(a is None or a != b for a, b in pairwise(told))][: len(told)]
+    return np.cumsum(np.array(starts, dtype=np.int64)) - 1
 
 
 def _layer(sentence: Sentence, name: str, number: int) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ EVERYTHING = FeatureSet.of(
         "ngrams(2, 3)[1]", "bag(word, 3)",
         "bag(shape, -2, 2)", "word[-1] & word[0]", "word[-1] & pos[0] & shape[1]", "word[0] & pos[0]",
         "shape[0] & lower[0]",         "prefix(1, 2)[0] & word[1]", "title[-1] & cap[0]",
-        "shape(of=pos)[0]", "number(score)[-1]",
+        "shape(of=pos)[0]", "number(score)[-1]", "elsewhere(word[-1])", "elsewhere(prefix(1, 3)[1])",
+        "elsewhere(shape[0])",
     ]
 )  # fmt: skip
 

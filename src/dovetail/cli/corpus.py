@@ -103,11 +103,12 @@ class Input:
         self, columns: list[str] | None, encoding: str, report: ReadReport, **options: Any
     ) -> Iterator[Document]:
         """The documents, streamed."""
+        from dovetail.text.documents import marked
         from dovetail.text.formats import FORMATS
 
         source = io.StringIO(self.argument) if self.is_text else self.argument
         options |= reader_options(self.format, columns, encoding)
-        return FORMATS[self.format].read(source, report=report, **options)
+        return marked(FORMATS[self.format].read(source, report=report, **options))
 
 
 def _exists(name: str) -> bool:

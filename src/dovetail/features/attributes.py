@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail.features import hashing, strings
 from dovetail.features.hashing import KeyRows
+from dovetail.features.resource import Derivable, Resource
 
 BOUNDARY = "\x00"  # what stands before the first and after the last word
 
@@ -33,13 +34,26 @@ class Attribute:
         return self.name
 
     @property
+    def resource(self) -> tuple[str, Resource] | None:
+        """The resource that the attribute reads and its name, if it reads one."""
+        return None
+
+    @property
+    def maker(self) -> Derivable | None:
+        """What makes the column that the attribute reads, if the text itself has no such column."""
+        return None
+
+    @property
     def seed(self) -> np.uint64:
         """The seed of this attribute's keys, from its name."""
         return hashing.string_key(self.name)
 
     def keys(self, types: Sequence[str]) -> KeyRows:
         """Keys for a list of types whose first is the boundary. Rows: [types]."""
-        values = [self.strings(t) for t in types[1:]]
+        return self.rows([self.strings(t) for t in types[1:]])
+
+    def rows(self, values: Sequence[Sequence[str]]) -> KeyRows:
+        """Keys of lists of strings, after a row for the boundary. Rows: [1 + values]."""
         first = [BOUNDARY] if self.single else []
         counts = np.fromiter((len(v) for v in values), dtype=np.int64, count=len(values))
         flat = first + [string for value in values for string in value]

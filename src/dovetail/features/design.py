@@ -27,7 +27,8 @@ from dovetail.features.attributes import Attribute
 from dovetail.features.hashing import KeyRows, Keys
 from dovetail.features.index import Collector, FeatureIndex, distinct, narrow
 from dovetail.features.links import Links
-from dovetail.features.templates import At, Bag, Bias, Call, Number, Template, weighted
+from dovetail.features.repeats import elsewhere_index, repeats
+from dovetail.features.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
 from dovetail.kernel import kernel
 
 FEW = 4  # a conjunction with fewer than a quarter as many values as tokens is kept as rows
@@ -134,6 +135,7 @@ class Compiler:
     def rows(self, templates: Iterable[Template]) -> list[Rows]:
         """Everything that is a function of a type at a position, one block for each column and position."""
         at: dict[tuple[str, int], list[KeyRows]] = {}
+        elsewhere: dict[tuple[str, int], list[KeyRows]] = {}
         blocks: list[Rows] = []
         for template in templates:
             match template:
@@ -142,6 +144,9 @@ class Compiler:
                     at.setdefault((attribute.column, offset), []).append(self._conjoined(template))
                 case At() if not all(a.single for a, _ in template.parts):
                     blocks.append(self._cross_product(template))
+                case Elsewhere(attribute=attribute, offset=offset):
+                    keys = _product(salt(template), [self.attribute_keys(attribute)])
+                    elsewhere.setdefault((attribute.column, offset), []).append(keys)
                 case Bag():
                     blocks.append(self._bag(template))
                 case Number():
@@ -156,6 +161,12 @@ class Compiler:
             merged = _side_by_side(parts)
             ids = self.columns.columns[column].ids[:, None]
             together.append(Rows(ids, merged.indptr, merged.keys, shift=offset))
+        if elsewhere:
+            found = repeats(self.columns)
+            for (column, offset), parts in elsewhere.items():
+                merged = _side_by_side(parts)
+                index = elsewhere_index(self.columns, found, column, offset)
+                together.append(Rows(index, merged.indptr, merged.keys))
         return together + blocks
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
@@ -179,7 +190,7 @@ class Compiler:
         """A conjunction across positions where a part may have several values: rows are distinct combinations."""
         ids = np.stack([self.ids_at(a.column, o) for a, o in template.parts], axis=1)
         combinations, inverse = np.unique(ids, axis=0, return_inverse=True)
-        parts = [_take(self.attribute_keys(a), combinations[:, k]) for k, (a, _) in enumerate(template.parts)]
+        parts = [self.attribute_keys(a).take(combinations[:, k]) for k, (a, _) in enumerate(template.parts)]
         crossed = _product(salt(template), parts)
         return Rows(inverse.astype(np.int32).reshape(-1, 1), crossed.indptr, crossed.keys)
 
@@ -198,9 +209,11 @@ class Compiler:
 
     def _number(self, template: Number) -> Rows:
         column = self.columns.columns[template.column]
-        values = np.zeros(len(column.types))
-        for i, text in enumerate(column.types[1:], 1):
-            values[i] = self._to_number(text, i, template)
+        values = column.numbers
+        if values is None:
+            values = np.zeros(len(column.types))
+            for i, text in enumerate(column.types[1:], 1):
+                values[i] = self._to_number(text, i, template)
         rows = len(column.types)
         keys = np.full(rows, salt(template), dtype=np.uint64)
         return Rows(column.ids[:, None], np.arange(rows + 1), keys, values, template.offset)
@@ -279,14 +292,6 @@ def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
         np.cumsum(counts * more, out=indptr[1:])
         result = KeyRows(indptr, out)
     return result
-
-
-def _take(rows: KeyRows, which: NDArray[np.int32]) -> KeyRows:
-    counts = np.diff(rows.indptr)[which]
-    indptr = np.zeros(len(which) + 1, dtype=np.int64)
-    np.cumsum(counts, out=indptr[1:])
-    within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
-    return KeyRows(indptr, rows.keys[np.repeat(rows.indptr[which], counts) + within])
 
 
 def _side_by_side(parts: Sequence[KeyRows]) -> KeyRows:

@@ -169,6 +169,14 @@ class KeyRows(NamedTuple):
     indptr: NDArray[np.int64]
     keys: Keys
 
+    def take(self, which: NDArray[np.integer]) -> KeyRows:
+        """Some rows in this order, any of them more than once."""
+        counts = np.diff(self.indptr)[which]
+        indptr = np.zeros(len(which) + 1, dtype=np.int64)
+        np.cumsum(counts, out=indptr[1:])
+        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
+        return KeyRows(indptr, self.keys[np.repeat(self.indptr[which], counts) + within])
+
 
 def _bounded(
     function: Callable[..., None], packed: Packed, shortest: int, longest: int, seed: np.uint64, most: int

@@ -11,7 +11,7 @@ import numpy as np
 from dovetail.features import hashing
 from dovetail.features.attributes import BOUNDARY, Attribute
 from dovetail.features.design import salt
-from dovetail.features.templates import At, Bag, Bias, Call, Number, Template, weighted
+from dovetail.features.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
 from dovetail.text.sentence import Sentence
 
 
@@ -40,6 +40,8 @@ def named_features(template: Template, sentence: Sentence, position: int) -> Ite
             strings = [string for word in words for string in _strings(template.attribute, word)]
             for string in dict.fromkeys(strings) if template.attribute.single else strings:
                 yield NamedFeature(f"{template}={_visible(string)}", _key(first, [template.attribute], [string]))
+        case Elsewhere():
+            return  # one sentence does not tell what the others hold
         case Number():
             number = _value(sentence, template.column, position + template.offset)
             yield NamedFeature(str(template), first, float(number) if number is not None else 0.0)

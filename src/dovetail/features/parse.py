@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from dovetail.errors import DovetailError
-from dovetail.features import attributes, templates
+from dovetail.features import attributes, resources, templates
+from dovetail.features.resource import Resource
 from dovetail.features.templates import At, Number, Source, Template
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -16,6 +18,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ngrams": templates.ngrams,
     "bag": templates.bag,
     "edge": templates.edge,
+    "elsewhere": templates.elsewhere,
     "number": templates.number,
     "column": templates.column,
 }
@@ -26,35 +29,45 @@ class TemplateError(DovetailError):
     """A template that cannot be read."""
 
 
-def parse(text: str, functions: Iterable[templates.Call] = ()) -> list[Template]:
-    """Read one line of the algebra; ranges and bags make several templates.
+@dataclass(frozen=True)
+class _Known:
+    """What a template may name besides columns: Python functions, and resources."""
+
+    calls: Mapping[str, templates.Call] = field(default_factory=dict)
+    resources: Mapping[str, Resource] = field(default_factory=dict)
+
+
+def parse(
+    text: str, functions: Iterable[templates.Call] = (), known: Mapping[str, Resource] | None = None
+) -> list[Template]:
+    """Read one line of the algebra; ranges and bags make several templates. ``known``: resources by name.
 
     >>> parse("word[-1:1]")
     [word[-1], word[0]]
     >>> parse("shape[-1] & pos[0]")
     [shape[-1] & pos[0]]
     """
-    calls = {call.name: call for call in functions}
+    names = _Known({call.name: call for call in functions}, known or {})
     try:
         tree = ast.parse(text.strip(), mode="eval").body
-        return templates.flatten([_build(tree, calls)])
+        return templates.flatten([_build(tree, names)])
     except TemplateError as error:
         raise TemplateError(f"template {text!r}: {error}") from None
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         raise TemplateError(f"template {text!r}: {error}") from None
 
 
-def _build(node: ast.expr, calls: dict[str, templates.Call]) -> Any:
+def _build(node: ast.expr, known: _Known) -> Any:
     match node:
         case ast.Name(name):
             return _source(name)
         case ast.BinOp(left, ast.BitAnd(), right):
-            a, b = _build(left, calls), _build(right, calls)
+            a, b = _build(left, known), _build(right, known)
             if not (isinstance(a, At) and isinstance(b, At)):
                 raise TemplateError("each side of & must be at one position, like word[-1]")
             return a & b
         case ast.Subscript(value, where):
-            source = _build(value, calls)
+            source = _build(value, known)
             if not isinstance(source, Source | Number):
                 raise TemplateError(f"{ast.unparse(value)} has no positions")
             if isinstance(where, ast.Slice):
@@ -63,19 +76,33 @@ def _build(node: ast.expr, calls: dict[str, templates.Call]) -> Any:
                 return source[_integer(where.lower) : _integer(where.upper)]
             return source[_integer(where)]
         case ast.Call(ast.Name("call"), [ast.Name(name)], []):
-            if name not in calls:
+            if name not in known.calls:
                 raise TemplateError(
                     f"it needs the Python function {name!r}: pass it, as in Tagger.load(path, functions=[{name}])"
                 )
-            return calls[name]
+            return known.calls[name]
+        case ast.Call(ast.Name(function), [ast.Name(name) | ast.Constant(str() as name), *rest], []) if (
+            function in resources.FUNCTIONS
+        ):
+            return resources.FUNCTIONS[function][1](name, _resource(function, name, known), *map(_integer, rest))
         case ast.Call(ast.Name(name), arguments, keywords) if name in FUNCTIONS:
-            values = [_argument(name, a, calls) for a in arguments]
-            return FUNCTIONS[name](*values, **{str(k.arg): _argument("column", k.value, calls) for k in keywords})
+            values = [_argument(name, a, known) for a in arguments]
+            return FUNCTIONS[name](*values, **{str(k.arg): _argument("column", k.value, known) for k in keywords})
         case ast.Call(ast.Name(name), [], [ast.keyword("of", of)]) if name in PLAIN:
-            return templates.of_column(name, _argument("column", of, calls))
+            return templates.of_column(name, _argument("column", of, known))
         case ast.Call(ast.Name(name), _, _):
-            raise TemplateError(f"no function {name!r}; there are {', '.join(sorted(FUNCTIONS))}")
+            there = ", ".join(sorted([*FUNCTIONS, *resources.FUNCTIONS]))
+            raise TemplateError(f"no function {name!r}; there are {there}")
     raise TemplateError(f"cannot read {ast.unparse(node)!r}")
+
+
+def _resource(function: str, name: str, known: _Known) -> Resource:
+    kind, _ = resources.FUNCTIONS[function]
+    found = known.resources.get(name)
+    if found is None or found.kind != kind:
+        has = ", ".join(f"{n} ({r.kind})" for n, r in known.resources.items()) or "none"
+        raise TemplateError(f"{function} needs a resource of the kind {kind} with the name {name!r}; at hand: {has}")
+    return found
 
 
 def _source(name: str) -> Any:
@@ -86,7 +113,7 @@ def _source(name: str) -> Any:
     return templates.column(name)
 
 
-def _argument(function: str, node: ast.expr, calls: dict[str, templates.Call]) -> Any:
+def _argument(function: str, node: ast.expr, known: _Known) -> Any:
     match node:
         case ast.Name(name) if function in ("column", "number"):
             return name
@@ -94,7 +121,7 @@ def _argument(function: str, node: ast.expr, calls: dict[str, templates.Call]) -
             return name
         case ast.Constant(int()) | ast.UnaryOp():
             return _integer(node)
-    return _build(node, calls)
+    return _build(node, known)
 
 
 def _integer(node: ast.expr | None) -> int:

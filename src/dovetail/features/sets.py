@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dovetail.errors import DovetailError
+from dovetail.features.attributes import written
 from dovetail.features.parse import parse
+from dovetail.features.resource import Resource
+from dovetail.features.resources import CLASSES, class_of
 from dovetail.features.templates import Call, Template, flatten
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -137,9 +140,13 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
             "shape[0] & shape[1] & shape[2]",
             "pos[-1] & pos[0]",
             "pos[0] & pos[1]",
+            "elsewhere(lower[-1])",
+            "elsewhere(lower[1])",
+            "elsewhere(shape[-1:2])",
         ),
     ),
 }
+
 for _language in ("english", "chinese"):
     _about, _lines = SETS[f"wang-{_language}"]
     SETS[f"wang-{_language}-edges"] = (
@@ -170,32 +177,54 @@ class FeatureSet:
         return replace(found, optional=frozenset(found.columns) - {"word"})
 
     @classmethod
-    def from_lines(cls, name: str, lines: Iterable[str], functions: Iterable[Call] = ()) -> FeatureSet:
-        """A set from lines of the algebra."""
+    def from_lines(
+        cls,
+        name: str,
+        lines: Iterable[str],
+        functions: Iterable[Call] = (),
+        resources: Mapping[str, Resource] | None = None,
+    ) -> FeatureSet:
+        """A set from lines of the algebra, with the Python functions and the resources that they name."""
         functions = tuple(functions)
-        return cls(name, tuple(flatten([parse(line, functions) for line in lines])))
+        return cls(name, tuple(flatten([parse(line, functions, resources) for line in lines])))
 
     @classmethod
     def from_toml(cls, path: str | Path) -> FeatureSet:
-        """A set from a file with ``templates = [...]`` and, if wished, ``extends = "ner"`` and ``name``."""
+        """A set from a file with ``templates = [...]`` and, if wished, ``extends = "ner"`` and ``name``.
+
+        Tables ``[clusters]``, ``[lexicon]`` and ``[association]`` give files by name, relative to this one.
+        """
         try:
             data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise DovetailError(f"{path}: cannot be read ({error.strerror})") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise DovetailError(f"{path}: not a TOML file: {error}") from None
-        unknown = set(data) - {"name", "extends", "templates"}
+        unknown = set(data) - {"name", "extends", "templates", *CLASSES}
         lines = data.get("templates", [])
-        if unknown or not (isinstance(lines, list) and all(isinstance(line, str) for line in lines)):
+        tables = [data.get(kind, {}) for kind in CLASSES]
+        if (
+            unknown
+            or not (isinstance(lines, list) and all(isinstance(line, str) for line in lines))
+            or not all(isinstance(t, dict) and all(isinstance(p, str) for p in t.values()) for t in tables)
+        ):
             raise DovetailError(
-                f"{path}: expected name, extends and templates = [...], found {', '.join(map(repr, data))}"
+                f"{path}: expected name, extends, templates = [...] and tables of files under "
+                f"{', '.join(f'[{kind}]' for kind in CLASSES)}; found {', '.join(map(repr, data))}"
             )
+        resources = {
+            name: class_of(kind).read(Path(path).parent / file)
+            for kind, table in zip(CLASSES, tables, strict=True)
+            for name, file in table.items()
+        }
         base = cls.named(data["extends"]) if "extends" in data else cls("", ())
-        own = cls.from_lines(str(path), data.get("templates", []))
+        own = cls.from_lines(str(path), lines, (), resources)
         if not base.templates + own.templates:
             raise DovetailError(f'{path}: no templates; write templates = ["word[-1:2]", ...]')
         everything = tuple(flatten([base.templates, own.templates]))
-        return cls(data.get("name", Path(path).stem), everything, base.optional - set(own.columns))
+        found = cls(data.get("name", Path(path).stem), everything, base.optional - set(own.columns))
+        unused = {name: r for name, r in resources.items() if name not in found.resources}
+        return found.joined(**unused)  # a resource that no template names adds the usual templates of its kind
 
     @classmethod
     def of(cls, features: Any) -> FeatureSet:
@@ -213,8 +242,8 @@ class FeatureSet:
             raise DovetailError(f"features: {error}") from None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        functions = [template for template in self.templates if isinstance(template, Call)]
-        return _read_again, (self.name, self.lines(), [(f.function, f.name) for f in functions], self.optional)
+        functions = [(t.function, t.name) for t in self.templates if isinstance(t, Call)]
+        return _read_again, (self.name, self.lines(), functions, self.resources, self.optional)
 
     def lines(self) -> list[str]:
         """The set as lines of the algebra, one template each."""
@@ -227,11 +256,37 @@ class FeatureSet:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column that some template reads."""
+        """Every column of the text that some template reads."""
         return tuple(dict.fromkeys(c for t in self.templates for c in t.columns))
 
+    @property
+    def resources(self) -> dict[str, Resource]:
+        """Every resource that some template reads, by name."""
+        return {name: resource for t in self.templates for name, resource in t.resources.items()}
 
-def _read_again(name: str, lines: list[str], functions: list[tuple[Any, str]], optional: frozenset[str]) -> FeatureSet:
+    def joined(self, **resources: Resource) -> FeatureSet:
+        """The set with the usual templates of some resources, each under the name it is given here.
+
+        >>> from dovetail.features.clusters import Clusters
+        >>> clusters = Clusters.of_paths({"London": "0110", "Paris": "0111", "the": "10"})
+        >>> list(FeatureSet.named("plain").joined(news=clusters).resources)
+        ['news']
+        """
+        if not resources:
+            return self
+        usual = [line for name, resource in resources.items() for line in resource.usual(written(name))]
+        more = FeatureSet.from_lines(self.name, usual, (), {**self.resources, **resources})
+        everything = tuple(flatten([self.templates, more.templates]))
+        return replace(self, name=" + ".join([self.name, *resources]), templates=everything)
+
+
+def _read_again(
+    name: str,
+    lines: list[str],
+    functions: list[tuple[Any, str]],
+    resources: dict[str, Resource],
+    optional: frozenset[str],
+) -> FeatureSet:
     """A set out of a pickle: written as lines, because attributes hold functions without a name."""
     calls = [Call(function, called) for function, called in functions]
-    return replace(FeatureSet.from_lines(name, lines, calls), optional=optional)
+    return replace(FeatureSet.from_lines(name, lines, calls, resources), optional=optional)

@@ -20,6 +20,7 @@ from dovetail.errors import DovetailError
 from dovetail.features import attributes
 from dovetail.features.attributes import Attribute
 from dovetail.features.hashing import LONGEST_WORD
+from dovetail.features.resource import Derivable, Resource
 
 Extracted = Sequence[Iterable[str] | Mapping[str, float]]
 
@@ -32,8 +33,18 @@ class Template:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the template reads."""
+        """The columns of the text that the template reads."""
         return ()
+
+    @property
+    def resources(self) -> dict[str, Resource]:
+        """The resources that the template reads, by name."""
+        return {}
+
+    @property
+    def derived(self) -> dict[str, Derivable]:
+        """The columns that are to be made from the words before the template is compiled, and what makes each."""
+        return {}
 
     def text(self) -> str:
         """The template as it is written."""
@@ -54,8 +65,18 @@ class At(Template):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the template reads."""
-        return tuple(dict.fromkeys(attribute.column for attribute, _ in self.parts))
+        """The columns of the text that the template reads."""
+        return tuple(dict.fromkeys("word" if a.column in self.derived else a.column for a, _ in self.parts))
+
+    @property
+    def resources(self) -> dict[str, Resource]:
+        """The resources of the parts."""
+        return dict(a.resource for a, _ in self.parts if a.resource is not None)
+
+    @property
+    def derived(self) -> dict[str, Derivable]:
+        """The derived columns of the parts."""
+        return {a.column: a.maker for a, _ in self.parts if a.maker is not None}
 
     def text(self) -> str:
         """The parts joined by ``&``."""
@@ -81,11 +102,51 @@ class Bag(Template):
     @property
     def columns(self) -> tuple[str, ...]:
         """The column that the bag reads."""
-        return (self.attribute.column,)
+        return At(((self.attribute, 0),)).columns
+
+    @property
+    def resources(self) -> dict[str, Resource]:
+        """The resource of the attribute."""
+        return At(((self.attribute, 0),)).resources
+
+    @property
+    def derived(self) -> dict[str, Derivable]:
+        """The derived column of the attribute."""
+        return At(((self.attribute, 0),)).derived
 
     def text(self) -> str:
         """The attribute and the window."""
         return f"bag({self.attribute}, {self.first}, {self.last})"
+
+
+@dataclass(frozen=True, repr=False)
+class Elsewhere(Template):
+    """The values that an attribute has beside the same word in other sentences of the document.
+
+    Only words written with a capital are looked for again, case ignored. Each distinct word beside them counts once.
+    """
+
+    attribute: Attribute
+    offset: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column of the attribute, and the words that come again."""
+        return tuple(dict.fromkeys(("word", *At(((self.attribute, 0),)).columns)))
+
+    @property
+    def resources(self) -> dict[str, Resource]:
+        """The resource of the attribute."""
+        return At(((self.attribute, 0),)).resources
+
+    @property
+    def derived(self) -> dict[str, Derivable]:
+        """The derived column of the attribute."""
+        return At(((self.attribute, 0),)).derived
+
+    def text(self) -> str:
+        """The attribute and the position."""
+        return f"elsewhere({self.attribute}[{self.offset}])"
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,15 +155,28 @@ class Number(Template):
 
     column: str
     offset: int = 0
+    source: tuple[str, Any] | None = field(default=None, compare=False)
+    """Of a derived column: the name of its resource, and the resource."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The column of numbers."""
-        return (self.column,)
+        return (self.column,) if self.source is None else ("word",)
+
+    @property
+    def resources(self) -> dict[str, Resource]:
+        """The resource that the numbers come from."""
+        return {} if self.source is None else dict([self.source])
+
+    @property
+    def derived(self) -> dict[str, Derivable]:
+        """The column of numbers, if it is made from the words."""
+        return {} if self.source is None else {self.column: self.source[1]}
 
     def text(self) -> str:
         """The column and the position."""
-        return f"number({attributes.written(self.column)})[{self.offset}]"
+        name = f"number({attributes.written(self.column)})" if self.source is None else self.column
+        return f"{name}[{self.offset}]"
 
     def __getitem__(self, offset: int) -> Number:
         return replace(self, offset=offset)
@@ -199,6 +273,16 @@ def bag(source: Source, first: int, last: int | None = None) -> list[Bag]:
     if first > last:
         raise ValueError(f"bag({source}, {first}, {last}): the first position lies after the last")
     return [Bag(source.attribute, first, last)]
+
+
+def elsewhere(*templates: At | Iterable[At]) -> list[Elsewhere]:
+    """The same beside the word in other sentences of its document: ``elsewhere(word[-1])``."""
+    made = []
+    for template in flatten(templates):
+        if not isinstance(template, At) or len(template.parts) != 1:
+            raise ValueError(f"elsewhere({template}): give an attribute at a position, like word[-1]")
+        made.append(Elsewhere(*template.parts[0]))
+    return made
 
 
 def number(name: str) -> Number:

@@ -9,13 +9,16 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.columns import Columns
 from dovetail.errors import DovetailError
+from dovetail.features.derived import columns_for
 from dovetail.features.design import Compiler, assemble
 from dovetail.features.hashing import Keys
 from dovetail.features.index import FeatureIndex
+from dovetail.features.repeats import repeats
+from dovetail.features.resources import packed, unpacked
 from dovetail.features.sets import FeatureSet
 from dovetail.features.templates import Template
+from dovetail.models.agreement import agreed
 from dovetail.models.chain_objective import Forbidden
 from dovetail.models.labels import Labels
 from dovetail.models.transitions import state_count
@@ -111,6 +114,8 @@ class ChainModel:
     transition: NDArray[np.float32]
     outside: float = 0.0
     """Added to the score of the label O when the best tagging is sought, and only then: see ``Tagger.balance``."""
+    agreement: float = 0.0
+    """How strongly the places of a name in one document lean towards one type: see ``models.agreement``."""
 
     def best(self, chains: ChainBatch) -> NDArray[np.int32]:
         """The tagging to answer with, [tokens]."""
@@ -129,7 +134,7 @@ class ChainModel:
 
     def chains(self, sentences: Sequence[Sentence], threads: int) -> ChainBatch:
         """The chains of new sentences."""
-        compiler = Compiler(Columns.of(sentences, self.features.columns), sentences)
+        compiler = Compiler(columns_for(sentences, self.features), sentences)
         unary = self.node.score(compiler, node_templates(self.features), threads)
         labels = len(self.labels.names)
         edge = np.empty((0, labels, labels))
@@ -139,12 +144,16 @@ class ChainModel:
         potentials = ChainPotentials(
             unary, self.transition + forbidden.transition, forbidden.start, forbidden.end, edge
         )
-        return ChainBatch(potentials, compiler.columns.offsets, order=max(self.order, 1), threads=threads)
+        batch = ChainBatch(potentials, compiler.columns.offsets, order=max(self.order, 1), threads=threads)
+        if not self.agreement:
+            return batch
+        return agreed(batch, repeats(compiler.columns), self.labels, [self.agreement])[0]
 
     def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
         edge = self.edge.arrays("edge", half) if self.edge else {}
-        return {**self.node.arrays("node", half), **edge, "transition": self.transition}
+        _, resources = packed(self.features.resources)
+        return {**self.node.arrays("node", half), **edge, "transition": self.transition, **resources}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
@@ -156,6 +165,8 @@ class ChainModel:
             "constrain": self.constrain,
             "hash_bits": self.node.index.bits,
             "outside": self.outside,
+            "agreement": self.agreement,
+            "resources": packed(self.features.resources)[0],
         }
 
     @classmethod
@@ -173,8 +184,9 @@ class ChainModel:
 
         if arrays["transition"].shape != (state_count(size, int(header["order"])), size):
             raise ValueError("the table of transitions does not fit the labels")
+        features, resources = header["features"], unpacked(header.get("resources", {}), arrays)
         return cls(
-            FeatureSet.from_lines(header["features"]["name"], header["features"]["templates"], functions),
+            FeatureSet.from_lines(features["name"], features["templates"], functions, resources),
             labels,
             int(header["order"]),
             bool(header["constrain"]),
@@ -182,6 +194,7 @@ class ChainModel:
             weights("edge", size * size) if "edge.keys" in arrays else None,
             cast("NDArray[np.float32]", arrays["transition"]),
             float(header.get("outside", 0.0)),
+            float(header.get("agreement", 0.0)),
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.columns import Columns
+from dovetail.features.derived import columns_for
 from dovetail.features.design import Compiler, Design, assemble, drop_unknown
 from dovetail.features.index import Collector, FeatureIndex
 from dovetail.features.merge import Merged, merge
@@ -153,7 +153,7 @@ class Training:
         """Compile the corpus and set up its objective."""
         gold = labels.encode(tags)
         size = len(labels.names)
-        compiler = Compiler(Columns.of(sentences, features.columns), sentences)
+        compiler = Compiler(columns_for(sentences, features), sentences)
         offsets = compiler.columns.offsets
         settings: dict[str, Any] = {
             "min_count": min_count, "bits": hash_bits, "full": not observed_only, "twins": merge_twins,
@@ -187,7 +187,7 @@ class Training:
 
     def dev_potentials(self, sentences: Sequence[Sentence]) -> Callable[[Floats], Any]:
         """A function from weights to the chains of other sentences, compiled once."""
-        compiler = Compiler(Columns.of(sentences, self.features.columns), sentences)
+        compiler = Compiler(columns_for(sentences, self.features), sentences)
         node = self.node.lookup(compiler)
         edge = self.edge.lookup(compiler) if self.edge else None
         objective = self.objective

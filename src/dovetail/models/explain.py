@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.features.derived import with_derived
 from dovetail.features.named import NamedFeature, named_features
 from dovetail.models.chain_model import ChainModel, Weights, edge_templates, node_templates
 from dovetail.text.sentence import Sentence
@@ -63,6 +64,7 @@ def _weights_of(weights: Weights, features: Sequence[NamedFeature]) -> np.ndarra
 def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Explanation:
     """Explain the tag of one token in the best tagging of the sentence, against the most probable other tag."""
     chains = model.chains([sentence], threads=1)
+    sentence = with_derived(sentence, model.features)
     best = model.best(chains)
     probability = chains.marginals().unary[position]
     shown = model.labels.shown

@@ -26,9 +26,10 @@ from dovetail.models.entities import entity_probabilities
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
 from dovetail.models.labels import Labels
-from dovetail.models.tuning import COARSE_BALANCES, balanced, calibrated
+from dovetail.models.tuning import COARSE_BALANCES, agreeing, balanced, calibrated
 from dovetail.structures.chain import ChainBatch
-from dovetail.text.sentence import Sentence, Span
+from dovetail.text.documents import marked
+from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.version import __version__
 
 OPTIMISERS: dict[str, Callable[..., Any]] = {
@@ -39,7 +40,7 @@ OPTIMISERS: dict[str, Callable[..., Any]] = {
 }
 BATCH_TOKENS = 100_000  # how much text is scored at once: bounds memory, and keeps threads busy
 
-Input = Sequence[Sentence] | Sequence[Sequence[str]]
+Input = Sequence[Sentence] | Sequence[Sequence[str]] | Sequence[Document]
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,8 @@ class Tagger:
     """Choose on dev how sure to be: one factor for all weights, which changes probabilities and no ranking."""
     balance: bool = True
     """Choose on dev how readily to answer O, for the best F1. Only the best tagging changes, no probability."""
+    agree: bool = True
+    """Choose on dev how strongly the places of a name in one document lean towards one type."""
     patience: int = 5
     """Dev measurements without progress before training stops."""
     seed: int = 1
@@ -191,8 +194,11 @@ class Tagger:
         if dev is not None:
             if self.calibrate:
                 self.model_ = calibrated(self.model_, held_out, gold, self._threads())
-            if self.balance and labels.scheme is not None:
-                self.model_ = balanced(self.model_, held_out, gold, self._threads())
+            if labels.scheme is not None:
+                if self.agree:
+                    self.model_ = agreeing(self.model_, held_out, gold, self._threads())
+                if self.balance:
+                    self.model_ = balanced(self.model_, held_out, gold, self._threads())
         self.card_ = {
             "sentences": len(corpus),
             "tokens": sum(map(len, corpus)),
@@ -246,7 +252,7 @@ class Tagger:
 
     def _task(self, training: Training, init: Tagger | None) -> tuple[Any, ...]:
         """What a checkpoint belongs to: the settings that shape the run, the features and the data, and the start."""
-        free = ("threads", "iterations", "patience", "features", "balance", "calibrate")
+        free = ("threads", "iterations", "patience", "features", "agree", "balance", "calibrate")
         settings = {name: value for name, value in self.get_params().items() if name not in free}
         settings["templates"] = training.features.lines()
         design = training.objective.node.design
@@ -369,6 +375,10 @@ class Tagger:
         gold = self._tags_of(corpus, tags, "gold")
         return tagging_score(gold, self.predict(corpus), self._model().labels.scheme is not None)
 
+    def chains(self, sentences: Input) -> Iterator[ChainBatch]:
+        """The chains of the sentences, many at a time: for answers that no other method gives."""
+        return self._batches(sentences)
+
     def explain(self, sentence: Sentence | Sequence[str], position: int) -> Explanation:
         """Why the token at ``position`` has its tag."""
         [one] = as_sentences([sentence])
@@ -424,12 +434,15 @@ class Tagger:
 
 
 def as_sentences(sentences: Any) -> list[Sentence]:
-    """Sentences from whatever a user gives: Sentence objects, or lists of words."""
+    """Sentences from whatever a user gives: Sentence objects, lists of words, or whole documents."""
     if isinstance(sentences, str | Sentence):
         raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
     sentences = list(sentences)
     if sentences and isinstance(sentences[0], str):
         raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
+    if any(isinstance(s, Document) for s in sentences):
+        whole = [s if isinstance(s, Document) else Document((s,)) for s in sentences]
+        sentences = [s for document in marked(whole) for s in document]
     return [s if isinstance(s, Sentence) else Sentence(tuple(s)) for s in sentences]
 
 
@@ -442,10 +455,11 @@ def _in_batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
     some: list[Sentence] = []
     tokens = 0
     for sentence in sentences:
-        some.append(sentence)
-        tokens += len(sentence)
-        if tokens >= BATCH_TOKENS:
+        same = bool(some) and sentence.document is not None and sentence.document == some[-1].document
+        if tokens >= (2 * BATCH_TOKENS if same else BATCH_TOKENS):  # a document stays whole unless it is very long
             yield some
             some, tokens = [], 0
+        some.append(sentence)
+        tokens += len(sentence)
     if some:
         yield some

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from dovetail.columns import Columns
 from dovetail.evaluate import entity_scores
+from dovetail.features.repeats import repeats
+from dovetail.models.agreement import agreed
 from dovetail.models.chain_model import ChainModel
 from dovetail.structures.chain import ChainBatch
 from dovetail.text.sentence import Sentence
@@ -15,6 +18,7 @@ from dovetail.text.sentence import Sentence
 FACTORS = np.geomspace(0.3, 1.5, 25)  # what all weights may be multiplied by
 COARSE_BALANCES = (0.0, -0.8, -1.6)  # tried while training, to choose weights that will score well when balanced
 BALANCES = np.round(np.arange(-3.0, 1.01, 0.2), 1)  # what may be added to the score of O
+STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8)  # of agreement within a document
 
 Tags = Sequence[Sequence[str]]
 
@@ -43,6 +47,23 @@ def calibrated(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: 
 
 def _times(chains: ChainBatch, factor: float) -> ChainBatch:
     return replace(chains, potentials=type(chains.potentials)(*(part * factor for part in chains.potentials)))
+
+
+def agreeing(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: int) -> ChainModel:
+    """The model with the strength of agreement within documents that scores best on dev; of equal ones, the smallest.
+
+    Without documents in dev nothing is tried: agreement is for text whose sentences belong together.
+    """
+    if all(s.document is None for s in dev):
+        return model
+    columns = Columns.of(dev, ())
+    chains = replace(model, agreement=0.0).chains(dev, threads)
+
+    def f1(batch: ChainBatch) -> float:
+        return entity_scores(gold, model.labels.decode(model.best(batch), batch.offsets)).f1
+
+    scores = [f1(batch) for batch in agreed(chains, repeats(columns), model.labels, STRENGTHS)]
+    return replace(model, agreement=STRENGTHS[int(np.argmax(np.array(scores) - 1e-9 * np.arange(len(scores))))])
 
 
 def balanced(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: int) -> ChainModel:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from dovetail.text.sentence import Document, Sentence
@@ -96,3 +98,26 @@ def _joined(pieces: list[Document]) -> Document:
         pieces[0].id,
         pieces[0].offset,
     )
+
+
+def marked(documents: Iterable[Document]) -> Iterator[Document]:
+    """The documents with sentences that know their ``document`` by number.
+
+    A file that is one document without a name or a text of its own may be any pile of sentences: its sentences belong
+    to no document.
+
+    >>> one, other = Document((Sentence(("a",)),)), Document((Sentence(("b",)),))
+    >>> [[s.document for s in d] for d in marked([one, other])], [[s.document for s in d] for d in marked([one])]
+    ([[0], [1]], [[None]])
+    """
+    number = -1
+    told = False
+    for document, following in pairwise(chain(documents, [None])):
+        assert document is not None
+        if not document.continues:
+            number += 1
+            alone = number == 0 and (following is None or following.continues)
+            told = not alone or document.id is not None or document.text is not None
+        if told:
+            document = replace(document, sentences=tuple(replace(s, document=number) for s in document))
+        yield document

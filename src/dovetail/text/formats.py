@@ -11,6 +11,7 @@ from dovetail.errors import DovetailError
 from dovetail.text.brat import read_brat, write_brat
 from dovetail.text.conll import read_conll, write_conll
 from dovetail.text.conllu import read_conllu, write_conllu
+from dovetail.text.documents import marked
 from dovetail.text.jsonl import read_jsonl, write_jsonl
 from dovetail.text.plain import read_text, write_text
 from dovetail.text.sentence import Document, Sentence
@@ -45,7 +46,7 @@ def read(path: str | PathLike[str], format: str | None = None, **options: Any) -
     >>> document.sentences[0].words
     ('Bern',)
     """
-    return _format_of(path, format).read(path, **options)
+    return marked(_format_of(path, format).read(path, **options))
 
 
 def sentences(path: str | PathLike[str], format: str | None = None, **options: Any) -> Iterator[Sentence]:

@@ -28,7 +28,7 @@ class Sentence:
 
     ``layers`` holds one value a word under a name (``pos``, ``ner`` as IOB2 tags, ...); ``spans`` holds
     entities that a layer cannot (nested ones); ``offsets`` are character positions in the text of the
-    document.
+    document; ``document`` tells which neighbours belong to the same one, where the file tells documents apart.
 
     >>> s = Sentence(("Ada", "Lovelace", "wrote"), {"ner": ("B-PER", "I-PER", "O")})
     >>> s.entities()
@@ -41,6 +41,7 @@ class Sentence:
     offsets: tuple[tuple[int, int], ...] | None = None
     id: str | None = None
     comments: tuple[str, ...] = ()
+    document: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name, values in self.layers.items():
