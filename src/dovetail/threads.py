@@ -43,7 +43,7 @@ def run_shards(
     return list(_pool(threads).map(function, shards))
 
 
-def run_ranges(function: Callable[[int, int], Any], work: int | NDArray[np.int64], threads: int) -> None:
+def run_ranges(function: Callable[[int, int], Any], work: int | NDArray[np.integer], threads: int) -> None:
     """Call ``function(lo, hi)`` on ranges that cover all items.
 
     ``work`` is the number of items, or the cumulative work before each item, [items + 1].
@@ -55,7 +55,7 @@ def run_ranges(function: Callable[[int, int], Any], work: int | NDArray[np.int64
     if isinstance(work, int):
         edges = np.linspace(0, items, threads + 1).astype(np.int64)
     else:
-        edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1))
+        edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1).astype(work.dtype))
         edges[0], edges[-1] = 0, items
     for future in [_pool(threads).submit(function, int(a), int(b)) for a, b in pairwise(edges)]:
         future.result()

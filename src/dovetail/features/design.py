@@ -4,14 +4,17 @@ Every template over one column at one position is a function of the word *type*.
 token points to a **row** (a type seen at a position), and the row lists its features. Conjunctions across positions
 live at the token level: a token points straight to one feature.
 
-    score[t, y] = sum over slots k of row_score[row_index[t, k], y] + sum over slots k of weight[feature_index[t, k], y]
+    score[t, y] = sum over slots k of row_score[row(t, k), y] + sum over slots k of weight[feature_index[t, k], y]
     row_score[r, y] = sum over entries e of row r of value[e] * weight[feature[e], y]
+
+The same column is read at several positions, so its numbers are kept once, and a slot says how far to look from the
+token: see :class:`~dovetail.features.links.Links`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -22,7 +25,8 @@ from dovetail.errors import DovetailError
 from dovetail.features import hashing
 from dovetail.features.attributes import Attribute
 from dovetail.features.hashing import KeyRows, Keys
-from dovetail.features.index import Collector, FeatureIndex
+from dovetail.features.index import Collector, FeatureIndex, distinct, narrow
+from dovetail.features.links import Links
 from dovetail.features.repeats import elsewhere_index, repeats
 from dovetail.features.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
 from dovetail.kernel import kernel
@@ -64,26 +68,28 @@ def window_rows(
 class Rows:
     """Rows under construction: tokens point to rows, rows hold keys with values.
 
-    ``index`` [tokens, slots] (-1 for none), ``indptr`` [rows + 1], ``keys`` [entries], ``values`` [entries] or None.
+    Token t points to the rows ``index[t + shift]``, to row 0 where that lies outside its sentence. ``index`` [tokens,
+    slots] (-1 for none), ``indptr`` [rows + 1], ``keys`` [entries], ``values`` [entries] or None.
     """
 
     index: NDArray[np.int32]
     indptr: NDArray[np.int64]
     keys: Keys
     values: NDArray[np.float64] | None = None
+    shift: int = 0
 
 
 @dataclass
 class Design:
     """A compiled corpus.
 
-    ``row_index`` [tokens, slots] int32, ``row_ptr`` [rows + 1], ``row_feature`` [entries] int32, ``row_value``
-    [entries] float64 or None (all ones); ``feature_index`` [tokens, slots] int32. -1 means none.
+    ``links``: the rows of each token; ``row_ptr`` [rows + 1], ``row_feature`` [entries] int32, ``row_value``
+    [entries] float64 or None (all ones); ``feature_index`` [tokens, slots] int32, -1 for none.
     """
 
     offsets: NDArray[np.int64]
-    row_index: NDArray[np.int32]
-    row_ptr: NDArray[np.int64]
+    links: Links
+    row_ptr: NDArray[np.integer]
     row_feature: NDArray[np.int32]
     row_value: NDArray[np.float64] | None
     feature_index: NDArray[np.int32]
@@ -93,6 +99,11 @@ class Design:
     def tokens(self) -> int:
         """The number of tokens."""
         return int(self.offsets[-1])
+
+    @property
+    def row_index(self) -> NDArray[np.int32]:
+        """The rows of every token, written out: [tokens, slots], -1 for none."""
+        return self.links.rows_of(np.arange(self.tokens), self.offsets)
 
 
 @dataclass
@@ -112,8 +123,10 @@ class Compiler:
 
     def ids_at(self, column: str, shift: int) -> NDArray[np.int32]:
         """The type at a position relative to each token. Shape [tokens]."""
+        ids = self.columns.columns[column].ids
+        if not shift:
+            return ids
         if (column, shift) not in self._shifts:
-            ids = self.columns.columns[column].ids
             out = np.empty_like(ids)
             shifted(ids, self.columns.offsets, shift, out)
             self._shifts[column, shift] = out
@@ -146,7 +159,8 @@ class Compiler:
         together = []
         for (column, offset), parts in at.items():
             merged = _side_by_side(parts)
-            together.append(Rows(self.ids_at(column, offset)[:, None], merged.indptr, merged.keys))
+            ids = self.columns.columns[column].ids[:, None]
+            together.append(Rows(ids, merged.indptr, merged.keys, shift=offset))
         if elsewhere:
             found = repeats(self.columns)
             for (column, offset), parts in elsewhere.items():
@@ -202,7 +216,7 @@ class Compiler:
                 values[i] = self._to_number(text, i, template)
         rows = len(column.types)
         keys = np.full(rows, salt(template), dtype=np.uint64)
-        return Rows(self.ids_at(template.column, template.offset)[:, None], np.arange(rows + 1), keys, values)
+        return Rows(column.ids[:, None], np.arange(rows + 1), keys, values, template.offset)
 
     def _to_number(self, text: str, number: int, template: Number) -> float:
         try:
@@ -262,8 +276,9 @@ def salt(template: Template) -> np.uint64:
 def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
     """Keys of every combination of one key from each part, row by row."""
     rows = len(parts[0].indptr) - 1
-    result = KeyRows(np.arange(rows + 1, dtype=np.int64), np.full(rows, first, dtype=np.uint64))
-    for part in parts:
+    result = KeyRows(parts[0].indptr, np.empty_like(parts[0].keys))
+    hashing.combine(np.array([first]), parts[0].keys, result.keys)
+    for part in parts[1:]:
         counts, more = np.diff(result.indptr), np.diff(part.indptr)
         entry_row = np.repeat(np.arange(rows), counts)
         repeat = more[entry_row]
@@ -299,38 +314,55 @@ def assemble(compiler: Compiler, templates: Sequence[Template], index: Collector
     """Make the design of a corpus, its features numbered by ``index`` (a FeatureIndex drops those it does not know)."""
     blocks = compiler.rows(templates)
     direct = []
-    for keys in compiler.direct(templates):
+    for keys in (keys for template in templates for keys in compiler.direct([template])):  # few at a time
         if isinstance(index, Collector):
-            distinct, inverse = np.unique(keys, return_inverse=True)
-            if len(distinct) * FEW < len(keys):  # few values, many tokens: cheaper as rows than token by token
-                place = inverse.astype(np.int32)[:, None]
-                blocks.append(Rows(place, np.arange(len(distinct) + 1, dtype=np.int64), distinct))
+            values, place = distinct(keys)
+            if len(values) * FEW < len(keys):  # few values, many tokens: cheaper as rows than token by token
+                blocks.append(Rows(place[:, None], np.arange(len(values) + 1, dtype=np.int64), values))
                 continue
         direct.append(keys)
-    with_values = any(block.values is not None for block in blocks)
-    row_index, ptr, feature, value = [], [np.zeros(1, dtype=np.int64)], [], []
-    rows = entries = 0
+    links = _linked(blocks, compiler.columns.tokens)
+    row_ptr, row_feature, row_value = _numbered(blocks, index)
+    feature_index = np.empty((compiler.columns.tokens, len(direct)), dtype=np.int32)
+    for k, keys in enumerate(direct):
+        feature_index[:, k] = index.number(keys)
+    return drop_unknown(
+        Design(compiler.columns.offsets, links, row_ptr, row_feature, row_value, feature_index, index.size)
+    )
+
+
+def _linked(blocks: Sequence[Rows], tokens: int) -> Links:
+    """The links to the rows of all blocks, laid end to end; a column read at several positions is stored once."""
+    sources: dict[tuple[int, int], int] = {}  # where an index lies in memory, and its slots: its first source
+    ids: list[NDArray[np.int32]] = []
+    slots: list[tuple[int, int, int, int]] = []
+    base = 0
     for block in blocks:
-        row_index.append(np.where(block.index >= 0, block.index + np.int32(rows), np.int32(-1)))
+        first = sources.setdefault((block.index.ctypes.data, block.index.shape[1]), len(ids))
+        if first == len(ids):
+            ids.extend(block.index.T)
+        end = base + len(block.indptr) - 1
+        slots.extend((first + k, block.shift, base, end) for k in range(block.index.shape[1]))
+        base = end
+    together = np.stack(ids) if ids else np.empty((0, tokens), dtype=np.int32)
+    return Links(together, *np.array(slots, dtype=np.int64).reshape(-1, 4).T.copy())
+
+
+def _numbered(
+    blocks: list[Rows], index: Collector | FeatureIndex
+) -> tuple[NDArray[np.integer], NDArray[np.int32], NDArray[np.float64] | None]:
+    """Pointers, features and values of the rows of all blocks, which are used up: their keys take much memory."""
+    with_values = any(block.values is not None for block in blocks)
+    ptr, feature, value = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)], [np.empty(0)]
+    entries = 0
+    while blocks:
+        block = blocks.pop(0)
         ptr.append(block.indptr[1:] + entries)
+        entries += len(block.keys)
         feature.append(index.number(block.keys))
         if with_values:
             value.append(np.ones(len(block.keys)) if block.values is None else block.values)
-        rows += len(block.indptr) - 1
-        entries += len(block.keys)
-    numbered = [index.number(keys) for keys in direct]
-    tokens = compiler.columns.tokens
-    return drop_unknown(
-        Design(
-            compiler.columns.offsets,
-            np.concatenate([np.empty((tokens, 0), np.int32), *row_index], axis=1),
-            np.concatenate(ptr),
-            np.concatenate([np.empty(0, np.int32), *feature]),
-            np.concatenate(value) if with_values else None,
-            np.stack(numbered, axis=1) if numbered else np.empty((tokens, 0), np.int32),
-            index.size,
-        )
-    )
+    return narrow(np.concatenate(ptr)), np.concatenate(feature), np.concatenate(value) if with_values else None
 
 
 def drop_unknown(design: Design) -> Design:
@@ -339,12 +371,9 @@ def drop_unknown(design: Design) -> Design:
     if known.all():
         return design
     before = np.concatenate([[0], np.cumsum(known)])
-    return Design(
-        design.offsets,
-        design.row_index,
-        before[design.row_ptr],
-        design.row_feature[known],
-        None if design.row_value is None else design.row_value[known],
-        design.feature_index,
-        design.features,
+    return replace(
+        design,
+        row_ptr=narrow(before[design.row_ptr]),
+        row_feature=design.row_feature[known],
+        row_value=None if design.row_value is None else design.row_value[known],
     )

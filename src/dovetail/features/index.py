@@ -11,6 +11,26 @@ from dovetail.features.hashing import Keys
 from dovetail.kernel import kernel
 
 
+def narrow(pointers: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Rising pointers in 32 bits, unless they need more. Shape [n]."""
+    return pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
+
+
+def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
+    """The distinct keys, sorted, and for each key its number among them: ``np.unique`` in half the memory.
+
+    >>> distinct(np.array([7, 3, 7], dtype=np.uint64))
+    (array([3, 7], dtype=uint64), array([1, 0, 1], dtype=int32))
+    """
+    order = np.argsort(keys)
+    ranked = keys[order]
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+    numbers = np.empty(len(keys), dtype=np.int32)
+    numbers[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+    return ranked[new], numbers
+
+
 @dataclass
 class Collector:
     """Numbers keys as they come. With ``bits``, keys are cut to so many bits, which bounds the number of features."""
@@ -23,10 +43,10 @@ class Collector:
         """Numbers for the keys of one block; blocks have no keys in common, except by hashing."""
         if self.bits is not None:
             return self._number_hashed(keys & np.uint64((1 << self.bits) - 1))
-        distinct, inverse = np.unique(keys, return_inverse=True)
-        numbers = inverse.astype(np.int32) + np.int32(self.size)
-        self._keys.append(distinct)
-        self.size += len(distinct)
+        new, numbers = distinct(keys)
+        numbers += np.int32(self.size)
+        self._keys.append(new)
+        self.size += len(new)
         return numbers
 
     def _number_hashed(self, keys: Keys) -> NDArray[np.int32]:

@@ -10,11 +10,14 @@ an L1 penalty c * |s| becomes c * sqrt(m) * |u|.)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.design import Design, drop_unknown
+from dovetail.features.index import distinct
+from dovetail.features.links import row_at
 from dovetail.kernel import kernel
 
 
@@ -28,13 +31,14 @@ class Merged:
 
     design: Design
     column: NDArray[np.int32]
-    multiplicity: NDArray[np.int64]
+    multiplicity: NDArray[np.int32]
 
 
 @kernel
 def _signatures(
-    row_index: NDArray[np.int32],
-    row_ptr: NDArray[np.int64],
+    links: Any,
+    offsets: NDArray[np.int64],
+    row_ptr: NDArray[np.integer],
     row_feature: NDArray[np.int32],
     feature_index: NDArray[np.int32],
     noise: NDArray[np.uint64],
@@ -44,15 +48,17 @@ def _signatures(
     """Add up a random number for each token at which a feature fires, and count the tokens."""
     row_count = np.zeros(len(row_ptr) - 1, dtype=np.int64)
     row_sum = np.zeros(len(row_ptr) - 1, dtype=np.uint64)
-    for t in range(row_index.shape[0]):
-        for k in range(row_index.shape[1]):
-            if row_index[t, k] >= 0:
-                row_count[row_index[t, k]] += 1
-                row_sum[row_index[t, k]] += noise[t]
-        for k in range(feature_index.shape[1]):
-            if feature_index[t, k] >= 0:
-                count[feature_index[t, k]] += 1
-                signature[feature_index[t, k]] += noise[t]
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            for k in range(len(links.source)):
+                r = row_at(links, k, t, offsets[i], offsets[i + 1])
+                if r >= 0:
+                    row_count[r] += 1
+                    row_sum[r] += noise[t]
+            for k in range(feature_index.shape[1]):
+                if feature_index[t, k] >= 0:
+                    count[feature_index[t, k]] += 1
+                    signature[feature_index[t, k]] += noise[t]
     for r in range(len(row_ptr) - 1):
         for e in range(row_ptr[r], row_ptr[r + 1]):
             count[row_feature[e]] += row_count[r]
@@ -65,26 +71,26 @@ def merge(design: Design, min_count: int = 1, twins: bool = True) -> Merged:
     Real-valued features are never merged. Two features with different tokens are taken for twins with a probability
     of 2**-64.
     """
-    noise = np.random.default_rng(0).integers(0, 2**64, size=design.tokens, dtype=np.uint64)
-    count = np.zeros(design.features, dtype=np.int64)
-    signature = np.zeros(design.features, dtype=np.uint64)
-    _signatures(design.row_index, design.row_ptr, design.row_feature, design.feature_index, noise, count, signature)
-    kept = np.flatnonzero(count >= max(min_count, 1))
-    identity = signature[kept]
+    count, identity = _fired(design)
+    kept = np.flatnonzero(count >= max(min_count, 1)).astype(np.int32)
+    identity = identity[kept]
+    del count
     if not twins:
         identity = np.arange(len(kept), dtype=np.uint64)
     elif design.row_value is not None:
         real = np.zeros(design.features, dtype=np.bool_)
         real[design.row_feature[design.row_value != 1.0]] = True
         identity = np.where(real[kept], np.arange(len(kept), dtype=np.uint64), identity)
-    _, first, inverse, multiplicity = np.unique(identity, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(
-        first, kind="stable"
-    )  # columns in the order of their first feature: what fires together lies together
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
+    groups, group = distinct(identity)
+    first = np.empty(len(groups), dtype=np.int32)
+    first[group[::-1]] = np.arange(len(group), dtype=np.int32)[::-1]  # of equal places, the last to be written stays
+    del identity, groups
+    # Columns in the order of their first feature: what fires together lies together.
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
     column = np.full(design.features, -1, dtype=np.int32)
-    column[kept] = rank[inverse]
+    column[kept] = rank[group]
     representative = np.full(design.features + 1, -1, dtype=np.int32)  # the last entry serves index -1
     representative[kept[first]] = rank
     smaller = drop_unknown(
@@ -95,4 +101,14 @@ def merge(design: Design, min_count: int = 1, twins: bool = True) -> Merged:
             features=len(order),
         )
     )
-    return Merged(smaller, column, multiplicity[order])
+    return Merged(smaller, column, np.bincount(column[kept], minlength=len(order)).astype(np.int32))
+
+
+def _fired(design: Design) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """At how many tokens each feature fires, and a number that says which. Shapes: [features]."""
+    noise = np.random.default_rng(0).integers(0, 2**64, size=design.tokens, dtype=np.uint64)
+    count = np.zeros(design.features, dtype=np.int64)
+    signature = np.zeros(design.features, dtype=np.uint64)
+    rows = (design.links, design.offsets, design.row_ptr, design.row_feature)
+    _signatures(*rows, design.feature_index, noise, count, signature)
+    return count, signature

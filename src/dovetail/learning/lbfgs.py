@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.priors import Prior
+from dovetail.memory import release_memory
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -98,12 +99,14 @@ class LBFGS:
             add_scaled(gradient, 2.0 * prior.l2, weight)
             return value + prior.l2 * float(weight @ weight), gradient
 
-        state = State.from_arrays(resume) if resume else State(start.copy(), *smooth(start))
+        state = State.from_arrays(resume) if resume else State(start, *smooth(start))
         with monitor.catching_interrupt():
             while state.iteration < self.limit:
                 if not self._step(smooth, prior, state, curvature):
                     monitor.reason = "converged"
                     break
+                if state.iteration == 2:
+                    release_memory()  # all kernels are loaded by now; most of the history of steps is yet to come
                 objective = self._full(prior, state.weight, state.value)
                 state.recent = [*state.recent, objective][-1 - self.window :]
                 stop = monitor.after_pass(state.iteration, self.limit, objective, lambda: state.weight, state.arrays)
@@ -143,13 +146,21 @@ class LBFGS:
             state.steps, state.changes = [], []  # the curvature went stale: try once more along the gradient
             return self._step(smooth, prior, state, curvature)
         weight, value, gradient = found
-        step, change = weight - state.weight, gradient - state.gradient
-        if float(step @ change) > 1e-10 * float(change @ change):
-            state.steps = [*state.steps, step.astype(np.float32)][-self.memory :]
-            state.changes = [*state.changes, change.astype(np.float32)][-self.memory :]
+        if curves_upwards(weight, state.weight, gradient, state.gradient):
+            self._remember(state, weight, gradient)
         state.weight, state.value, state.gradient = weight, value, gradient
         state.iteration += 1
         return True
+
+    def _remember(self, state: State, weight: Floats, gradient: Floats) -> None:
+        """Keep the step to a new point and the change of the gradient, in place of the oldest."""
+        full = len(state.steps) >= self.memory
+        step = state.steps.pop(0) if full else np.empty(len(weight), dtype=np.float32)
+        change = state.changes.pop(0) if full else np.empty(len(weight), dtype=np.float32)
+        np.subtract(weight, state.weight, out=step, casting="same_kind")
+        np.subtract(gradient, state.gradient, out=change, casting="same_kind")
+        state.steps.append(step)
+        state.changes.append(change)
 
     @staticmethod
     def _wolfe_search(
@@ -157,8 +168,10 @@ class LBFGS:
     ) -> tuple[Floats, float, Floats] | None:
         """Bisection for a step that meets the weak Wolfe conditions (Lewis and Overton)."""
         low, high = 0.0, np.inf
+        weight = np.empty_like(direction)
         for _ in range(30):
-            weight = state.weight + length * direction
+            np.multiply(direction, length, out=weight)
+            weight += state.weight
             value, gradient = smooth(weight)
             if not value <= state.value + 1e-4 * length * descent:
                 high = length
@@ -202,6 +215,26 @@ def dot(a: Floats | Singles, b: Floats | Singles) -> float:
 
 
 @kernel
+def curves_upwards(weight: Floats, old_weight: Floats, gradient: Floats, old_gradient: Floats) -> bool:
+    """Whether the gradient rises along a step, by enough to tell. Shapes: [n]."""
+    rise = square = 0.0
+    for i in range(len(weight)):
+        change = gradient[i] - old_gradient[i]
+        rise += (weight[i] - old_weight[i]) * change
+        square += change * change
+    return rise > 1e-10 * square
+
+
+@kernel
+def scaled_square(a: Floats | Singles, scale: Floats) -> float:
+    """``sum of a**2 / scale``, without a temporary. Shapes: [n]."""
+    total = 0.0
+    for i in range(len(a)):
+        total += np.float64(a[i]) * np.float64(a[i]) / scale[i]
+    return total
+
+
+@kernel
 def add_scaled(out: Floats, factor: float, vector: Floats | Singles) -> None:
     """``out += factor * vector`` without a temporary. Shapes: [n]."""
     for i in range(len(out)):
@@ -220,8 +253,8 @@ def _two_loop(slope: Floats, steps: list[Singles], changes: list[Singles], curva
     if curvature is not None:
         direction /= curvature
     if steps:
-        newest = changes[-1] if curvature is None else (changes[-1] / curvature).astype(np.float32)
-        direction *= products[-1] / dot(changes[-1], newest)
+        newest = changes[-1]
+        direction *= products[-1] / (dot(newest, newest) if curvature is None else scaled_square(newest, curvature))
     for step, change, product, scale in zip(steps, changes, products, reversed(scales), strict=True):
         add_scaled(direction, scale - dot(change, direction) / product, step)
     return direction

@@ -76,11 +76,12 @@ class ChainObjective:
         edge = self.edge.forward(weight[self.after_node : self.after_edge]) if self.edge else None
         chains = self.batch(unary, edge, weight, self.offsets, self.threads)
         value, slope = self.loss(chains, self.gold, self.allowed)
-        parts = [self.node.backward(slope.unary)]
+        gradient = np.empty(self.parameters)
+        self.node.backward(slope.unary, gradient[: self.after_node])
         if self.edge is not None:
-            parts.append(self.edge.backward(slope.edge.reshape(len(slope.edge), -1)))
-        parts.append(self.transitions.gradient(slope.transition))
-        return value, np.concatenate(parts)
+            self.edge.backward(slope.edge.reshape(len(slope.edge), -1), gradient[self.after_node : self.after_edge])
+        gradient[self.after_edge :] = self.transitions.gradient(slope.transition)
+        return value, gradient
 
     # The two methods that online optimisers call. A batch is a few sentences.
 

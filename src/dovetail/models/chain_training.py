@@ -17,6 +17,7 @@ from dovetail.features.sets import FeatureSet
 from dovetail.features.templates import Template
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.priors import Prior
+from dovetail.memory import release_memory
 from dovetail.models.chain_model import ChainModel, Weights, edge_templates, node_templates
 from dovetail.models.chain_objective import ChainObjective, Forbidden
 from dovetail.models.labels import Labels
@@ -110,7 +111,7 @@ class Part:
         return total / self.scorer.scale
 
 
-def _spread(ptr: NDArray[np.int64], which: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _spread(ptr: NDArray[np.integer], which: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The entries of some rows of a list of lists, one after another, and how many each row has."""
     count = np.diff(ptr)[which]
     first = np.cumsum(count) - count
@@ -180,6 +181,8 @@ class Training:
         )  # fmt: skip
         scales = [node.scorer.scale, *([edge.scorer.scale] if edge else []), np.ones(transitions.size)]
         prior = Prior(l2, l1, np.concatenate(scales) if l1 else None)
+        del compiler
+        release_memory()
         return cls(features, labels, order, constrain, node, edge, objective, prior)
 
     def dev_potentials(self, sentences: Sequence[Sentence]) -> Callable[[Floats], Any]:

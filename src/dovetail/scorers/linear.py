@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.design import Design
+from dovetail.features.index import narrow
 from dovetail.features.merge import Merged
 from dovetail.scorers import linear_kernels as kernels
 from dovetail.scorers.sparse import SparseGradient
@@ -20,7 +21,7 @@ Floats = NDArray[np.float64]
 class Layout(NamedTuple):
     """Which parameters exist: feature f has one for each output in ``label[ptr[f]:ptr[f + 1]]``."""
 
-    ptr: NDArray[np.int64]
+    ptr: NDArray[np.integer]
     label: NDArray[np.unsignedinteger]
     outputs: int
 
@@ -38,7 +39,7 @@ class Layout(NamedTuple):
     def full(cls, features: int, outputs: int) -> Layout:
         """A parameter for every feature and output."""
         ptr = np.arange(features + 1, dtype=np.int64) * outputs
-        return cls(ptr, np.tile(np.arange(outputs, dtype=output_type(outputs)), features), outputs)
+        return cls(narrow(ptr), np.tile(np.arange(outputs, dtype=output_type(outputs)), features), outputs)
 
 
 def output_type(outputs: int) -> type[np.uint16] | type[np.uint32]:
@@ -49,7 +50,7 @@ def output_type(outputs: int) -> type[np.uint16] | type[np.uint32]:
 class Lists(NamedTuple):
     """The inverse of an index: the tokens of target i are ``items[ptr[i]:ptr[i + 1]]``."""
 
-    ptr: NDArray[np.int64]
+    ptr: NDArray[np.integer]
     items: NDArray[np.int32]
 
 
@@ -58,14 +59,17 @@ def inverted(index: NDArray[np.int32], size: int) -> Lists:
     ptr = np.zeros(size + 1, dtype=np.int64)
     items = np.empty(int((index >= 0).sum()), dtype=np.int32)
     kernels.invert(index, size, ptr, items)
-    return Lists(ptr, items)
+    return Lists(narrow(ptr), items)
 
 
 @dataclass(frozen=True)
 class Inverse:
-    """A design seen from its rows and features, as the gradient needs it."""
+    """A design seen from its rows and features, as the gradient needs it.
 
-    row_tokens: Lists
+    ``row_tokens`` [rows + 1]: at how many tokens the rows before each one are, all told.
+    """
+
+    row_tokens: NDArray[np.integer]
     feature_rows: Lists
     feature_value: Floats
     feature_tokens: Lists
@@ -76,8 +80,10 @@ class Inverse:
         entry_row = np.repeat(np.arange(len(design.row_ptr) - 1, dtype=np.int32), np.diff(design.row_ptr))
         feature_entries = inverted(design.row_feature[:, None], design.features)
         value = np.empty(0) if design.row_value is None else design.row_value[feature_entries.items]
+        row_tokens = np.zeros(len(design.row_ptr), dtype=np.int64)
+        kernels.count_tokens(design.links, design.offsets, row_tokens[1:])
         return cls(
-            inverted(design.row_index, len(design.row_ptr) - 1),
+            narrow(np.cumsum(row_tokens)),
             Lists(feature_entries.ptr, entry_row[feature_entries.items]),
             value,
             inverted(design.feature_index, design.features),
@@ -86,13 +92,13 @@ class Inverse:
     def observed(self, design: Design, outputs: NDArray[np.int32], size: int) -> Layout:
         """Parameters for the pairs (feature, output) that occur. outputs: [tokens], -1 for unknown."""
         seen = np.zeros((len(design.row_ptr) - 1, size), dtype=np.bool_)
-        kernels.mark_outputs(design.row_index, outputs, seen)
+        kernels.mark_outputs(design.links, design.offsets, outputs, seen)
         ptr = np.zeros(design.features + 1, dtype=np.int64)
         links = (*self.feature_rows, *self.feature_tokens, seen, outputs, ptr)
         kernels.observed(*links, np.empty(0, dtype=output_type(size)), False)
         label = np.empty(ptr[-1], dtype=output_type(size))
         kernels.observed(*links, label, True)
-        return Layout(ptr, label, size)
+        return Layout(narrow(ptr), label, size)
 
 
 def score(
@@ -111,7 +117,7 @@ def score(
     rows = (design.row_ptr, design.row_feature, value, *parameters, table)
     run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, threads)
     result = np.empty((design.tokens, layout.outputs)) if out is None else out
-    tokens = (design.row_index, table, design.feature_index, *parameters, result)
+    tokens = (design.links, design.offsets, table, design.feature_index, *parameters, result)
     run_ranges(lambda lo, hi: kernels.token_scores(*tokens, lo, hi), design.tokens, threads)
     return result
 
@@ -153,16 +159,17 @@ class LinearScorer:
             self._rows = np.empty((len(self.design.row_ptr) - 1, self.layout.outputs))
         return self._rows
 
-    def backward(self, gradient: Floats) -> Floats:
-        """The gradient [parameters] from the gradient of the potentials [tokens, outputs]."""
+    def backward(self, gradient: Floats, out: Floats | None = None) -> Floats:
+        """The gradient [parameters] from the gradient of the potentials [tokens, outputs]; ``out`` is space for it."""
         inverse = self.inverse
         rows = self._row_table()
-        gather = (*inverse.row_tokens, gradient, rows)
-        run_ranges(lambda lo, hi: kernels.row_gradients(*gather, lo, hi), inverse.row_tokens.ptr, self.threads)
-        out = np.empty(self.layout.parameters)
+        scatter = (self.design.links, self.design.offsets, gradient, rows)
+        run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), inverse.row_tokens, self.threads)
+        out = np.empty(self.layout.parameters) if out is None else out
         links = (*inverse.feature_rows, inverse.feature_value, *inverse.feature_tokens)
         rest = (self.layout.ptr, self.layout.label, gradient, rows, out)
-        work = inverse.feature_rows.ptr + inverse.feature_tokens.ptr + self.layout.ptr
+        work = np.add(inverse.feature_rows.ptr, inverse.feature_tokens.ptr, dtype=np.int64)
+        work += self.layout.ptr
         run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), work, self.threads)
         out *= self.scale
         return out
@@ -179,7 +186,7 @@ class LinearScorer:
     def firing(self) -> Floats:
         """At how many tokens the feature of each parameter fires, times its squared scale. Shape [parameters]."""
         rows, tokens = self.inverse.feature_rows, self.inverse.feature_tokens
-        row_count = np.diff(self.inverse.row_tokens.ptr)
+        row_count = np.diff(self.inverse.row_tokens)
         before = np.concatenate([[0], np.cumsum(row_count[rows.items])])
         count = before[rows.ptr[1:]] - before[rows.ptr[:-1]] + np.diff(tokens.ptr)
         return np.repeat(count, np.diff(self.layout.ptr)) * self.scale**2
@@ -187,25 +194,33 @@ class LinearScorer:
     # Online training works on a few tokens at a time. ``base`` is where this scorer's parameters begin in the whole
     # vector of weights.
 
-    def _links(self) -> tuple[Any, Any, Any, Any, Any]:
+    def _links(self, tokens: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, Any]:
         design = self.design
         value = np.empty(0) if design.row_value is None else design.row_value
-        return design.row_index, design.row_ptr, design.row_feature, value, design.feature_index
+        return (
+            design.links.rows_of(tokens, design.offsets),
+            design.row_ptr,
+            design.row_feature,
+            value,
+            design.feature_index,
+        )
 
     def touch(self, tokens: NDArray[np.int64], base: int, sink: SparseGradient) -> None:
         """List the parameters of some tokens."""
-        row_index, row_ptr, row_feature, _, feature_index = self._links()
+        row_index, row_ptr, row_feature, _, feature_index = self._links(tokens)
         links = (row_index, row_ptr, row_feature, feature_index, self.layout.ptr)
         sink.count = kernels.list_parameters(tokens, *links, base, sink.step, sink.stamp, sink.items, sink.count)
 
     def forward_some(self, tokens: NDArray[np.int64], base: int, weight: Floats) -> Floats:
         """Potentials of some tokens, [len(tokens), outputs]."""
         out = np.empty((len(tokens), self.layout.outputs))
-        kernels.some_scores(tokens, *self._links(), self.layout.ptr, self.layout.label, self.scale, base, weight, out)
+        kernels.some_scores(
+            tokens, *self._links(tokens), self.layout.ptr, self.layout.label, self.scale, base, weight, out
+        )
         return out
 
     def backward_some(self, tokens: NDArray[np.int64], base: int, gradient: Floats, sink: SparseGradient) -> None:
         """Add the gradient of some tokens' potentials to ``sink``."""
         kernels.some_gradients(
-            tokens, *self._links(), self.layout.ptr, self.layout.label, self.scale, base, gradient, sink.value
+            tokens, *self._links(tokens), self.layout.ptr, self.layout.label, self.scale, base, gradient, sink.value
         )

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.features.links import row_at
 from dovetail.kernel import kernel
 
 Floats: TypeAlias = NDArray[Any]
@@ -45,7 +46,8 @@ def row_scores(
 
 @kernel
 def token_scores(
-    row_index: Integers,
+    links: Any,
+    offsets: Integers,
     table: Floats,
     feature_index: Integers,
     ptr: Integers,
@@ -55,16 +57,21 @@ def token_scores(
     lo: int,
     hi: int,
 ) -> None:
-    """``out[t] = sum of table rows + sum of weights of the token's own features``. out: [N, L]."""
+    """``out[t] = sum of table rows + sum of weights of the token's own features``, for tokens lo..hi. out: [N, L].
+
+    Slot by slot, so that the rows of one block stay in the cache while the tokens flow by.
+    """
     outputs = out.shape[1]
+    out[lo:hi] = 0.0
+    begin, end = np.searchsorted(offsets, lo, side="right") - 1, np.searchsorted(offsets, hi)
+    for k in range(len(links.source)):
+        for i in range(begin, end):
+            for t in range(max(lo, offsets[i]), min(hi, offsets[i + 1])):
+                r = row_at(links, k, t, offsets[i], offsets[i + 1])
+                if r >= 0:
+                    for y in range(outputs):
+                        out[t, y] += table[r, y]
     for t in range(lo, hi):
-        for y in range(outputs):
-            out[t, y] = 0.0
-        for k in range(row_index.shape[1]):
-            r = row_index[t, k]
-            if r >= 0:
-                for y in range(outputs):
-                    out[t, y] += table[r, y]
         for k in range(feature_index.shape[1]):
             f = feature_index[t, k]
             if f >= 0:
@@ -73,16 +80,34 @@ def token_scores(
 
 
 @kernel
-def row_gradients(ptr: Integers, token: Integers, gradient: Floats, out: Floats, lo: int, hi: int) -> None:
-    """``out[r] = sum of gradient[t]`` over the tokens that point to row r. out: [R, L]."""
+def row_gradients(links: Any, offsets: Integers, gradient: Floats, out: Floats, lo: int, hi: int) -> None:
+    """``out[r] = sum of gradient[t]`` over the tokens that point to row r, for rows lo..hi. out: [R, L].
+
+    Slot by slot, as in :func:`token_scores`. A thread reads all tokens of the blocks that its rows lie in, which costs
+    less than a list of tokens for every row.
+    """
     outputs = out.shape[1]
-    for r in range(lo, hi):
-        for y in range(outputs):
-            out[r, y] = 0.0
-        for e in range(ptr[r], ptr[r + 1]):
-            t = token[e]
-            for y in range(outputs):
-                out[r, y] += gradient[t, y]
+    out[lo:hi] = 0.0
+    for k in range(len(links.source)):
+        if links.base[k] >= hi or links.end[k] <= lo:
+            continue
+        for i in range(len(offsets) - 1):
+            for t in range(offsets[i], offsets[i + 1]):
+                r = row_at(links, k, t, offsets[i], offsets[i + 1])
+                if lo <= r < hi:
+                    for y in range(outputs):
+                        out[r, y] += gradient[t, y]
+
+
+@kernel
+def count_tokens(links: Any, offsets: Integers, count: Integers) -> None:
+    """At how many tokens each row is. count: [R], added to."""
+    for k in range(len(links.source)):
+        for i in range(len(offsets) - 1):
+            for t in range(offsets[i], offsets[i + 1]):
+                r = row_at(links, k, t, offsets[i], offsets[i + 1])
+                if r >= 0:
+                    count[r] += 1
 
 
 @kernel
@@ -147,13 +172,15 @@ def invert(index: Integers, size: int, ptr: Integers, items: Integers) -> None:
 
 
 @kernel
-def mark_outputs(row_index: Integers, outputs: Integers, seen: Booleans) -> None:
+def mark_outputs(links: Any, offsets: Integers, outputs: Integers, seen: Booleans) -> None:
     """Mark in ``seen`` [R, L] the output of every token at the rows it points to; outputs: [N], -1 for none."""
-    for t in range(row_index.shape[0]):
-        if outputs[t] >= 0:
-            for k in range(row_index.shape[1]):
-                if row_index[t, k] >= 0:
-                    seen[row_index[t, k], outputs[t]] = True
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            if outputs[t] >= 0:
+                for k in range(len(links.source)):
+                    r = row_at(links, k, t, offsets[i], offsets[i + 1])
+                    if r >= 0:
+                        seen[r, outputs[t]] = True
 
 
 @kernel
@@ -202,11 +229,14 @@ def list_parameters(
     items: Integers,
     count: int,
 ) -> int:
-    """List the parameters that these tokens use, each once; parameter p is number base + p. Returns the new count."""
+    """List the parameters that these tokens use, each once; parameter p is number base + p. Returns the new count.
+
+    row_index: [len(tokens), slots], the rows of these tokens alone, here and below.
+    """
     for i in range(len(tokens)):
         t = tokens[i]
         for k in range(row_index.shape[1]):
-            r = row_index[t, k]
+            r = row_index[i, k]
             if r >= 0:
                 for e in range(row_ptr[r], row_ptr[r + 1]):
                     f = row_feature[e]
@@ -248,7 +278,7 @@ def some_scores(
         for y in range(out.shape[1]):
             out[i, y] = 0.0
         for k in range(row_index.shape[1]):
-            r = row_index[t, k]
+            r = row_index[i, k]
             if r >= 0:
                 for e in range(row_ptr[r], row_ptr[r + 1]):
                     f = row_feature[e]
@@ -282,7 +312,7 @@ def some_gradients(
     for i in range(len(tokens)):
         t = tokens[i]
         for k in range(row_index.shape[1]):
-            r = row_index[t, k]
+            r = row_index[i, k]
             if r >= 0:
                 for e in range(row_ptr[r], row_ptr[r + 1]):
                     f = row_feature[e]
