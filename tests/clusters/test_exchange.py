@@ -193,18 +193,22 @@ def test_paths_are_a_tree_and_every_word_has_one() -> None:
     np.testing.assert_array_equal(clustering.counts, counts.count)
 
 
-def test_morphology_brings_words_together_that_are_spelled_alike() -> None:
-    # Every rare word stands once between the same two words: the text cannot tell verbs from names.
+def test_morphology_places_rare_words_with_those_that_are_spelled_alike() -> None:
     verbs = [f"{a}{b}{c}ing" for a in "wtjlr" for b in "aeu" for c in "lmnk"]
     names = [f"P{a}{b}{c}o" for a in "aei" for b in "trds" for c in "aieur"]
-    rare = [word for pair in zip(verbs, names, strict=True) for word in pair]
-    counts = count_bigrams_of([["of", "the"] * 30 + [word for item in rare for word in ("the", item, "of")]])
-    seeing = exchange(counts, 4, morphology=1.0)
-    assert len({seeing.path_of(word) for word in verbs}) == 1
-    assert len({seeing.path_of(word) for word in names}) == 1
-    assert seeing.path_of(verbs[0]) != seeing.path_of(names[0])
-    blind = exchange(counts, 4, morphology=0.0)
-    assert {blind.path_of(word) for word in verbs} & {blind.path_of(word) for word in names}
+    rng = np.random.default_rng(0)
+    # The first forty of each are known by the words beside them; the rest stand between the same two words.
+    text = [word for _ in range(800) for word in ("is", verbs[rng.integers(40)], "Mr", names[rng.integers(40)], ".")]
+    for verb, name in zip(verbs[40:], names[40:], strict=True):
+        text += [":", verb, ";", ":", name, ";"]
+    counts = count_bigrams_of([text])
+
+    def rightly_placed(morphology: float) -> list[bool]:
+        path_of = exchange(counts, 7, morphology=morphology).path_of
+        return [path_of(word) == path_of(kind[0]) for kind in (verbs, names) for word in kind]
+
+    assert all(rightly_placed(1.0))
+    assert not all(rightly_placed(0.0))
 
 
 @given(st.lists(st.text("abÅ1é-", min_size=1, max_size=6), min_size=2, max_size=8, unique=True), st.data())

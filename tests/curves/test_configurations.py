@@ -98,4 +98,4 @@ def test_resources_join_the_features(tmp_path: Path, kind: str) -> None:
     clusters.write_text("00\tAda\t3\n01\tAlan\t2\n1\tthe\t9\n")
     model = parse_configuration(f"a=kind={kind},clusters={clusters}").build()
     resources = model.features.resources if kind == "tagger" else model.resources
-    assert list(resources) == ["news"]
+    assert list(resources) == ["news", "casing"]

@@ -121,7 +121,7 @@ def test_a_template_without_its_resource_says_what_it_needs(resources: dict[str,
         FeatureSet.from_lines("x", ["cluster(tweets, 4)[0]"])
     with pytest.raises(TemplateError, match="at hand: news"):
         FeatureSet.from_lines("x", ["lexicon(news)[0]"], (), resources)
-    with pytest.raises(DovetailError, match="0 .the whole path. or more"):
+    with pytest.raises(DovetailError, match=r"0 .the whole path. or more"):
         FeatureSet.from_lines("x", ["cluster(news, -4)[0]"], (), resources)
 
 

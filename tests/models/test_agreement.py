@@ -57,7 +57,8 @@ def test_the_rest_of_the_document_decides_what_a_sentence_cannot(tmp_path: Path)
     dev = [s for d in range(100, 120) for s in ambiguous(d)]
     tagger = Tagger(features=FEATURES, min_count=1).fit(train, dev=dev)
     alone = Tagger(features=FEATURES, min_count=1, agree=False).fit(train, dev=dev)
-    assert tagger.model_ is not None and tagger.model_.agreement > 0
+    assert tagger.model_ is not None
+    assert tagger.model_.agreement > 0
     assert tagger.score(dev) > 99
     assert alone.score(dev) < 80
     tagger.save(tmp_path / "m")
@@ -66,7 +67,8 @@ def test_the_rest_of_the_document_decides_what_a_sentence_cannot(tmp_path: Path)
 
 def test_without_documents_in_dev_nothing_leans() -> None:
     tagger = Tagger(features=FEATURES).fit(made(20), dev=made(10, seed=5))
-    assert tagger.model_ is not None and tagger.model_.agreement == 0
+    assert tagger.model_ is not None
+    assert tagger.model_.agreement == 0
 
 
 def test_whole_documents_may_be_given() -> None:

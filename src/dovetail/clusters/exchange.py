@@ -1,8 +1,8 @@
 """Exchange clustering: words move from class to class as long as a class-bigram model of the text gets better.
 
 The two-sided exchange algorithm of Martin, Liermann and Ney (1998), with a morphological prior after Clark (2003) if
-asked for. Unlike Brown clustering it takes early decisions back, and its classes predict the text better. What is
-raised is written down in `dovetail.clusters.exchange_kernels`; every move raises it.
+asked for. It starts from Brown's classes of the most frequent words, but takes decisions back, and its classes predict
+the text better. What is raised is written down in `dovetail.clusters.exchange_kernels`; every move raises it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHARDS = 8
 """Parts of a block that are searched abreast; the moves do not depend on how many threads do it."""
 GROWTH = 4
 PASSES_BETWEEN = 2
-"""Between the most frequent n words and the next (GROWTH - 1) n, so many passes over the words that are in."""
+"""Before the most frequent n words become GROWTH times as many, so many passes over the words that are in."""
 ENOUGH = 1e-5
 """A pass that raises the objective by fewer nats a running word is the last."""
 
@@ -115,16 +115,16 @@ class Exchange:
     def insert(self) -> None:
         """Put every word into a class, most frequent first.
 
-        The first ones get a class each. Then come three times as many, each put where it raises the objective of the
-        words that are in; passes over all of these; and so on.
+        The first ones, four for each class, get the classes of Brown. Then there are passes over these; three times as
+        many come in, each put where it raises the objective of the words that are in; and so on.
         """
-        first = np.arange(len(self.counts.sizes))
-        apply(first, first.astype(np.int32), self._bigrams, self.counts, self.spelling, self._room)
-        self.inserted = len(first)
+        first = min(GROWTH * len(self.counts.sizes), self.words)
+        start = brown(_most_frequent(self.text, first), len(self.counts.sizes)).classes
+        apply(np.arange(first), start, self._bigrams, self.counts, self.spelling, self._room)
+        self.inserted = first
         while self.inserted < self.words:
-            if self.inserted > len(first):
-                for _ in range(PASSES_BETWEEN):
-                    self.improve()
+            for _ in range(PASSES_BETWEEN):
+                self.improve()
             upto = min(self.inserted * GROWTH, self.words)
             self._visit(np.arange(self.inserted, upto))
             self.inserted = upto
@@ -202,6 +202,21 @@ def class_bigram_objective(counts: BigramCounts, classes: NDArray[np.int32], num
         return float((x * np.log(np.maximum(x, 1.0))).sum())
 
     return f(pairs) - f(pairs.sum(axis=0)) - f(pairs.sum(axis=1))
+
+
+def _most_frequent(counts: BigramCounts, number: int) -> BigramCounts:
+    """The counts of the first words alone."""
+    stop = int(counts.indptr[number])
+    first = np.repeat(np.arange(number), np.diff(counts.indptr[: number + 1]))
+    kept = counts.follower[:stop] < number
+    return BigramCounts(
+        words=counts.words[:number],
+        count=counts.count[:number],
+        indptr=np.searchsorted(first[kept], np.arange(number + 1)),
+        follower=counts.follower[:stop][kept],
+        times=counts.times[:stop][kept],
+        tokens=counts.tokens,
+    )
 
 
 def _empty_classes(words: int, classes: int, tokens: int) -> ClassCounts:

@@ -7,8 +7,10 @@ its morphological prior places rare words by their spelling. Together they help 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dovetail.clusters.brown import brown
@@ -16,6 +18,7 @@ from dovetail.clusters.clustering import Clustering
 from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.exchange import exchange
 from dovetail.clusters.progress import Report
+from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.features.clusters import Clusters
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 FINEST = 1000
 COARSE = 200
 MORPHOLOGY = 1.0
+ENDINGS = (".paths", ".paths.gz", ".clusters")
 
 Told = Callable[[str], Report]
 """Given the name of a step that begins, what to call with its progress."""
@@ -53,6 +57,28 @@ def learn_clusterings(
             counts, fine, morphology=MORPHOLOGY, threads=threads, progress=begins(f"exchange, {fine} classes")
         ),
     }
+
+
+def read_clusterings(paths: Sequence[str | Path]) -> dict[str, Clustering]:
+    """Clusterings from files, or from all such files of a folder, by the names of the files."""
+    found: dict[str, Clustering] = {}
+    for path in map(Path, paths):
+        files = sorted(f for ending in ENDINGS for f in path.glob(f"*{ending}")) if path.is_dir() else [path]
+        if not files:
+            raise DovetailError(f"{path}: no clusters in this folder (files that end in {', '.join(ENDINGS)})")
+        for file in files:
+            found[_free_name(file, found)] = Clustering.load(file)
+    return found
+
+
+def _free_name(file: Path, taken: Container[str]) -> str:
+    """The name of a file without its ending as templates can write it, unlike all others."""
+    name = re.sub(r"\W+", "_", file.name.split(".")[0])
+    if not name or name[0].isdigit() or name == "casing":
+        name = f"clusters_{name}"
+    while name in taken:
+        name += "_"
+    return name
 
 
 def as_resources(clusterings: Mapping[str, Clustering]) -> dict[str, Clusters]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ class Configuration:
     def identity(self) -> dict[str, Any]:
         """All that shapes the model, as JSON can hold it: the kind, the settings, the contents of files they name."""
         settings = {name: _plain(value) for name, value in self.settings.items()}
-        files = [_contents(Path(value)) for value in _strings(list(self.settings.values())) if Path(value).is_file()]
+        named = [Path(value) for value in _strings(list(self.settings.values()))]
+        inside = [sorted(path.iterdir()) if path.is_dir() else [path] for path in named]
+        files = [_contents(file) for file in chain.from_iterable(inside) if file.is_file()]
         return {"kind": self.kind, "settings": settings, "files": files}
 
 
@@ -94,13 +97,13 @@ def _parted(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) ->
     """The settings that a model has, checked, and the resources that the others name: ``clusters=en.paths``."""
     from dovetail.features.resources import CLASSES
 
-    own, resources = {}, {}
+    own: dict[str, Any] = {}
+    resources: dict[str, Any] = {}
     for name, value in settings.items():
         if name in known:
             own[name] = _of_kind(name, value, known[name])
         elif name in CLASSES:
-            for path in value if isinstance(value, list) else [value]:
-                resources[Path(str(path)).name.split(".")[0]] = _resource(name, str(path))
+            resources |= _resources(name, tuple(map(str, value if isinstance(value, list) else [value])))
         else:
             raise DovetailError(f"a {kind} has no setting {name!r}; it has {', '.join([*known, *CLASSES])}")
     return own, resources
@@ -118,11 +121,14 @@ def _of_kind(name: str, value: Any, default: Any) -> Any:
 
 
 @cache
-def _resource(kind: str, path: str) -> Any:
-    """A resource from its file, read once a process: runs share it."""
+def _resources(kind: str, paths: tuple[str, ...]) -> dict[str, Any]:
+    """Resources from their files, read once a process: runs share them. Clusters bring casing along, as in training."""
+    from dovetail.clusters.recipe import as_resources, read_clusterings
     from dovetail.features.resources import class_of
 
-    return class_of(kind).read(path)
+    if kind == "clusters":
+        return {**as_resources(read_clusterings(paths))}
+    return {Path(path).name.split(".")[0]: class_of(kind).read(path) for path in paths}
 
 
 def parse_configuration(text: str) -> Configuration:

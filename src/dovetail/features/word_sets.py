@@ -33,7 +33,7 @@ WORD_SETS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 _LENGTHS = (2, 3, 4)
 USUAL: dict[str, tuple[str, ...]] = {
-    "association": ("association({name})[0]", "association({name})[1]"),
+    "association": tuple(f"association({{name}})[{where}]" for where in (-1, 0, 1, 2)),
     "variety": (
         *(f"variety_before({{name}}, {n})[{where}]" for n in _LENGTHS for where in (1, 0, 1 - n, -n)),
         *(f"variety_after({{name}}, {n})[{where}]" for n in _LENGTHS for where in (0, 1 - n, -n)),

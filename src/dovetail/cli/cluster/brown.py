@@ -27,6 +27,10 @@ def cluster_brown(
         int | None, typer.Option(metavar="N", min=1, help="Keep only so many types, the most frequent.")
     ] = None,
     encoding: options.Encoding = "utf-8",
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Taken for likeness: each merge waits for the last, on one core."),
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Cluster words by the words beside them: Brown's algorithm, a binary tree of classes.

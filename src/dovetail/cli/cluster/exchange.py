@@ -63,5 +63,5 @@ def cluster_exchange(
     clustering.save(output)
     information = mutual_information(counts, clustering.classes)
     print(f"{counts.tokens:,} words, {count(len(counts.words), 'type')}, {len(clustering.paths):,} classes")
-    print(f"mutual information of adjacent classes: {information:.6f} nats, after {run.passes} passes")
+    print(f"mutual information of adjacent classes: {information:.6f} nats, after pass {run.passes}")
     print(f"{output}: written after {time.monotonic() - begin:.1f} s")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,16 +54,16 @@ def word_resources(
     keep: Path | None = None,
 ) -> dict[str, Resource]:
     """Everything that was asked for, by the names that templates use."""
-    clusterings = _read_clusterings(clusters, reporter)
+    from dovetail.clusters.recipe import as_resources, read_clusterings
+
+    if clusters:
+        reporter.doing(f"reading {', '.join(map(str, clusters))}")
+    clusterings = read_clusterings(clusters)
     if unlabelled:
         clusterings |= _learnt(unlabelled, encoding, threads, reporter, keep)
     elif keep is not None:
         raise DovetailError("--save-clusters keeps the clusters of raw text: it needs --unlabelled")
-    found: dict[str, Any] = {}
-    if clusterings:
-        from dovetail.clusters.recipe import as_resources
-
-        found |= as_resources(clusterings)
+    found: dict[str, Any] = {**as_resources(clusterings)}
     if association:
         from dovetail.features.association import Association
 
@@ -124,24 +123,3 @@ def _learnt(
         for name, clustering in made.items():
             clustering.save(keep / f"{name}.paths")
     return made
-
-
-def _read_clusterings(paths: Sequence[Path], reporter: Reporter) -> dict[str, Clustering]:
-    from dovetail.clusters.clustering import Clustering
-
-    files: list[Path] = []
-    for path in paths:
-        inside = sorted(f for ending in ("*.paths", "*.paths.gz", "*.clusters") for f in path.glob(ending))
-        if path.is_dir() and not inside:
-            raise DovetailError(f"{path}: no clusters in this folder (files that end in .paths or .clusters)")
-        files += inside if path.is_dir() else [path]
-    found: dict[str, Clustering] = {}
-    for file in files:
-        reporter.doing(f"reading {file}")
-        name = re.sub(r"\W+", "_", file.name.removesuffix(".gz").rsplit(".", 1)[0]) or "clusters"
-        if name[0].isdigit() or name == "casing":
-            name = f"clusters_{name}"
-        while name in found:
-            name += "_"
-        found[name] = Clustering.load(file)
-    return found

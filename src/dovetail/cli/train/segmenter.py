@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import count, say, warn
+from dovetail.cli.console import count, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import Reporter, reporting
+from dovetail.cli.train import resources
 from dovetail.cli.train.summary import STOPPED
 from dovetail.cli.train.tagger import Loss, Optimiser, Scheme
 from dovetail.errors import DovetailError
@@ -50,26 +51,18 @@ def train_segmenter(
         Family | None,
         typer.Option("--model", help="Tags of tokens, or whole segments.", show_default="markov for words"),
     ] = None,
-    association: Annotated[
-        list[Path] | None,
-        typer.Option("--association", metavar="RAW", help="Raw text to count association in; may be repeated."),
-    ] = None,
+    association: resources.Associations = None,
     unlabelled: Annotated[
         list[Path] | None,
         typer.Option(
             "--unlabelled",
             metavar="RAW",
-            help="Raw text for all that helps: association and accessor variety; may be repeated.",
+            help="Raw text for all that helps: association and accessor variety, or for entities clusters of words; "
+            "may be repeated.",
         ),
     ] = None,
-    clusters: Annotated[
-        list[Path] | None,
-        typer.Option("--clusters", metavar="PATHS", help="Clusters of tokens; may be repeated."),
-    ] = None,
-    lexicon: Annotated[
-        list[str] | None,
-        typer.Option("--lexicon", metavar="NAME=FILE", help="A list of words or names; may be repeated."),
-    ] = None,
+    clusters: resources.ClusterFiles = None,
+    lexicon: resources.Lexicons = None,
     input_format: Annotated[
         CorpusFormat | None,
         typer.Option(help="Of annotated text.", show_default="told by the name; .txt is words"),
@@ -141,8 +134,6 @@ def train_segmenter(
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     words = _is_words(train, input_format, target)
-    if not words and (association or unlabelled):
-        say("association and variety are counted between words here, and help little with entities")
     from dovetail.models.segmenter import Segmenter
 
     given: dict[str, Any] = {
@@ -157,8 +148,15 @@ def train_segmenter(
     corpora = Corpora(input_format, options.names(columns), encoding)
     began = time.perf_counter()
     with reporting(quiet) as reporter:
-        resources = _resources(association, unlabelled, clusters, lexicon, words, width, reporter)
-        segmenter = Segmenter(resources=resources, **settings)
+        raw: dict[str, Any] = {
+            "unlabelled": unlabelled or (), "clusters": clusters or (), "lexicons": lexicon or (),
+            "association": association or (),
+        }  # fmt: skip
+        if words:
+            made = _character_resources(reporter, width=width, **raw)
+        else:
+            made = resources.word_resources(reporter, encoding=encoding, threads=threads, **raw)
+        segmenter = Segmenter(resources=made, **settings)
         reporter.doing(f"reading {train}")
         sentences = _read(train, words, corpora)
         held_out = _read(dev, words, corpora) if dev is not None else None
@@ -187,50 +185,40 @@ def _read(path: Path, words: bool, corpora: Corpora) -> list[Any]:
     return list(read_segmented(path, corpora.encoding)) if words else list(corpora.sentences(path))
 
 
-def _resources(
-    association: list[Path] | None,
-    unlabelled: list[Path] | None,
-    clusters: list[Path] | None,
-    lexicons: list[str] | None,
-    words: bool,
-    width: bool,
+def _character_resources(
     reporter: Reporter,
+    *,
+    unlabelled: Sequence[Path],
+    clusters: Sequence[Path],
+    lexicons: Sequence[str],
+    association: Sequence[Path],
+    width: bool,
 ) -> dict[str, Any]:
-    """What was counted or read, by name."""
-    found: dict[str, Any] = {}
-    raw = [*(association or []), *(unlabelled or [])]
-    if raw:
+    """What was counted or read about characters, by name."""
+    from dovetail.clusters.recipe import read_clusterings
+    from dovetail.features.clusters import Clusters
+
+    found: dict[str, Any] = {name: Clusters.of(c) for name, c in read_clusterings(clusters).items()}
+    if raw := [*association, *unlabelled]:
         from dovetail.features.association import Association
 
         reporter.doing("counting association")
-        unit: Any = "char" if words else "word"
-        table = Association.count(raw, unit=unit, normalise_width=width)
+        table = Association.count(raw, unit="char", normalise_width=width)
         found["association"] = table.transform("z-score")
     if unlabelled:
         from dovetail.features.variety import Variety
 
         reporter.doing("counting accessor variety")
-        found["variety"] = Variety.count(_raw_lines(unlabelled, words, width))
-    for number, path in enumerate(clusters or [], 1):
-        from dovetail.features.clusters import Clusters
-
-        found[f"clusters{number}"] = Clusters.read(path)
-    for given in lexicons or []:
-        from dovetail.features.lexicon import Lexicon
-
-        name, equals, file = given.partition("=")
-        if not (name and equals and file):
-            raise DovetailError(f"--lexicon {given}: give it as NAME=FILE")
-        found[name] = Lexicon.read({name: file}, unit="char" if words else "word")
-    return found
+        found["variety"] = Variety.count(_characters(unlabelled, width))
+    return found | resources.read_lexicons(lexicons, unit="char")
 
 
-def _raw_lines(paths: list[Path], words: bool, width: bool) -> Iterator[Any]:
+def _characters(paths: Sequence[Path], width: bool) -> Iterator[str]:
+    """The lines of raw texts without their spaces."""
     from dovetail.text.words import half_width, read_lines
 
     for line in chain.from_iterable(map(read_lines, paths)):
-        text = half_width(line) if width else line
-        yield "".join(text.split()) if words else text.split()
+        yield "".join((half_width(line) if width else line).split())
 
 
 def _summary(segmenter: Segmenter, dev: list[Any] | None, output: Path, seconds: float) -> str:
