@@ -197,10 +197,10 @@ def test_morphology_places_rare_words_with_those_that_are_spelled_alike() -> Non
     verbs = [f"{a}{b}{c}ing" for a in "wtjlr" for b in "aeu" for c in "lmnk"]
     names = [f"P{a}{b}{c}o" for a in "aei" for b in "trds" for c in "aieur"]
     rng = np.random.default_rng(0)
-    # The first forty of each are known by the words beside them; the rest stand between the same two words.
+    # Any of them may stand in brackets; the first forty of each are known by the words beside them as well.
     text = [word for _ in range(800) for word in ("is", verbs[rng.integers(40)], "Mr", names[rng.integers(40)], ".")]
-    for verb, name in zip(verbs[40:], names[40:], strict=True):
-        text += [":", verb, ";", ":", name, ";"]
+    for verb, name in zip(verbs, names, strict=True):
+        text += ["(", verb, ")", "(", name, ")"]
     counts = count_bigrams_of([text])
 
     def rightly_placed(morphology: float) -> list[bool]:

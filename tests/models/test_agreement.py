@@ -12,7 +12,7 @@ from dovetail import Document, Sentence, Tagger
 from dovetail.columns import Columns
 from dovetail.features.repeats import repeats
 from dovetail.models.agreement import FLOOR, agreed
-from dovetail.models.tagger import BATCH_TOKENS, _in_batches, as_sentences
+from dovetail.models.tagger import BATCH_TOKENS, _in_batches, as_sentences, half_loosened, whole_documents
 from tests.models.corpus import made
 
 FEATURES = ["word[0]", "shape[0]", "word[-1]", "word[1]"]
@@ -83,3 +83,23 @@ def test_a_document_stays_in_one_batch_unless_it_is_very_long() -> None:
     batches = [[s.document for s in batch] for batch in _in_batches(corpus)]
     assert Counter(len(b) for b in batches) == Counter({4: 2, 2: 1})
     assert batches[0] == [0, 1, 1, 1]
+
+
+def test_elsewhere_is_learnt_from_whole_documents_only() -> None:
+    whole = [s for d in range(30) for s in ambiguous(d)]
+    holes = [s for s in whole if s.words[0] != "then" or s.document in (1, 2)]
+    loose = [replace(s, document=None) for s in whole]
+    assert whole_documents(whole, None)
+    assert whole_documents(whole, whole)
+    assert not whole_documents(holes, whole)
+    assert not whole_documents(loose, whole)
+    templates = [*FEATURES, "elsewhere(word[-1])"]
+    for corpus, learnt in ((whole, True), (holes, False), (loose, False)):
+        model = Tagger(features=templates, min_count=1).fit(corpus, dev=whole).model_
+        assert model is not None
+        assert model.features.looks_elsewhere == learnt
+
+
+def test_every_other_document_is_taken_apart() -> None:
+    corpus = in_documents(made(6), 2)
+    assert [s.document for s in half_loosened(corpus)] == [0, 0, None, None, 2, 2]

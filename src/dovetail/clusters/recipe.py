@@ -19,6 +19,7 @@ from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.exchange import exchange
 from dovetail.clusters.progress import Report
 from dovetail.errors import DovetailError
+from dovetail.text.report import ReadReport
 
 if TYPE_CHECKING:
     from dovetail.features.clusters import Clusters
@@ -59,7 +60,7 @@ def learn_clusterings(
     }
 
 
-def read_clusterings(paths: Sequence[str | Path]) -> dict[str, Clustering]:
+def read_clusterings(paths: Sequence[str | Path], report: ReadReport | None = None) -> dict[str, Clustering]:
     """Clusterings from files, or from all such files of a folder, by the names of the files."""
     found: dict[str, Clustering] = {}
     for path in map(Path, paths):
@@ -67,7 +68,7 @@ def read_clusterings(paths: Sequence[str | Path]) -> dict[str, Clustering]:
         if not files:
             raise DovetailError(f"{path}: no clusters in this folder (files that end in {', '.join(ENDINGS)})")
         for file in files:
-            found[_free_name(file, found)] = Clustering.load(file)
+            found[_free_name(file, found)] = Clustering.load(file, report)
     return found
 
 

@@ -43,7 +43,7 @@ class CurveData:
 def _digest(sentences: Sequence[Sentence]) -> str:
     digest = sha256()
     for sentence in sentences:
-        digest.update(json.dumps([sentence.words, dict(sentence.layers)]).encode() + b"\n")
+        digest.update(json.dumps([sentence.words, dict(sentence.layers), sentence.document]).encode() + b"\n")
     return digest.hexdigest()
 
 

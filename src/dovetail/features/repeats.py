@@ -49,6 +49,13 @@ def repeats(columns: Columns) -> Repeats:
     return Repeats(group, ptr, kept[order])
 
 
+def share_repeated(columns: Columns) -> float:
+    """How many of the words written with a capital come again in their document, from 0 to 1."""
+    words = columns.columns["word"]
+    names = np.array([may_be_name(t) for t in words.types])[words.ids]
+    return len(repeats(columns).tokens) / max(int(names.sum()), 1)
+
+
 @kernel
 def values_elsewhere(
     ids: NDArray[np.int32],

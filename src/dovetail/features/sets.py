@@ -13,7 +13,7 @@ from dovetail.features.attributes import written
 from dovetail.features.parse import parse
 from dovetail.features.resource import Resource
 from dovetail.features.resources import CLASSES, class_of
-from dovetail.features.templates import Call, Template, flatten
+from dovetail.features.templates import Call, Elsewhere, Template, flatten
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "finkel-ner": (
@@ -253,6 +253,15 @@ class FeatureSet:
         """The set less the templates that read any of these columns."""
         gone = set(missing)
         return replace(self, templates=tuple(t for t in self.templates if not gone & set(t.columns)))
+
+    @property
+    def looks_elsewhere(self) -> bool:
+        """Whether some template looks at other sentences of the document."""
+        return any(isinstance(t, Elsewhere) for t in self.templates)
+
+    def without_elsewhere(self) -> FeatureSet:
+        """The set less the templates that look at other sentences of the document."""
+        return replace(self, templates=tuple(t for t in self.templates if not isinstance(t, Elsewhere)))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dovetail.cli.console import count
+from dovetail.cli.console import count, warn_all
 from dovetail.cli.progress import Reporter
 from dovetail.errors import DovetailError
 
@@ -55,10 +55,13 @@ def word_resources(
 ) -> dict[str, Resource]:
     """Everything that was asked for, by the names that templates use."""
     from dovetail.clusters.recipe import as_resources, read_clusterings
+    from dovetail.text.report import ReadReport
 
     if clusters:
         reporter.doing(f"reading {', '.join(map(str, clusters))}")
-    clusterings = read_clusterings(clusters)
+    report = ReadReport()
+    clusterings = read_clusterings(clusters, report)
+    warn_all(report.lines())
     if unlabelled:
         clusterings |= _learnt(unlabelled, encoding, threads, reporter, keep)
     elif keep is not None:
@@ -76,15 +79,18 @@ def word_resources(
 def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:
     """Lists of names by name, from NAME=FILE."""
     from dovetail.features.lexicon import Lexicon
+    from dovetail.text.report import ReadReport
 
     found: dict[str, Any] = {}
+    report = ReadReport()
     for one in given:
         name, equals, file = one.partition("=")
         if not (name and equals and file):
             raise DovetailError(f"--lexicon {one}: give it as NAME=FILE")
         if name in found:
             raise DovetailError(f"--lexicon {one}: there is another list with the name {name!r}")
-        found[name] = Lexicon.read({name: file}, unit=unit)
+        found[name] = Lexicon.read({name: file}, unit=unit, report=report)
+    warn_all(report.lines())
     return found
 
 
