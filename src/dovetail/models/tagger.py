@@ -40,7 +40,7 @@ OPTIMISERS: dict[str, Callable[..., Any]] = {
     "adagrad": AdaGrad,
     "perceptron": AveragedPerceptron,
 }
-WHOLE = 0.7  # documents count as whole if names come again in them this often, as a part of what is expected
+WHOLE = 0.5  # documents count as whole if names come again in them this often, as a part of what is expected
 USUAL_SHARE = 0.4  # of the words written with a capital, so many come again in a document, as a rule
 BATCH_TOKENS = 100_000  # how much text is scored at once: bounds memory, and keeps threads busy
 
