@@ -95,17 +95,17 @@ KINDS: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
 
 def _parted(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that a model has, checked, and the resources that the others name: ``clusters=en.paths``."""
-    from dovetail.features.resources import CLASSES
+    from dovetail.features.resources import FROM_FILES
 
     own: dict[str, Any] = {}
     resources: dict[str, Any] = {}
     for name, value in settings.items():
         if name in known:
             own[name] = _of_kind(name, value, known[name])
-        elif name in CLASSES:
+        elif name in FROM_FILES:
             resources |= _resources(name, tuple(map(str, value if isinstance(value, list) else [value])))
         else:
-            raise DovetailError(f"a {kind} has no setting {name!r}; it has {', '.join([*known, *CLASSES])}")
+            raise DovetailError(f"a {kind} has no setting {name!r}; it has {', '.join([*known, *FROM_FILES])}")
     return own, resources
 
 

@@ -22,6 +22,9 @@ CLASSES = {
     "association": "dovetail.features.association:Association",
     "variety": "dovetail.features.variety:Variety",
 }
+FROM_FILES = ("clusters", "lexicon", "association")
+"""The kinds that are read from files of their own."""
+
 OUTSIDE = "O"  # what a lexicon says of a token in none of its phrases
 
 

@@ -12,7 +12,7 @@ from dovetail.errors import DovetailError
 from dovetail.features.attributes import written
 from dovetail.features.parse import parse
 from dovetail.features.resource import Resource
-from dovetail.features.resources import CLASSES, class_of
+from dovetail.features.resources import FROM_FILES, class_of
 from dovetail.features.templates import Call, Elsewhere, Template, flatten
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -200,9 +200,9 @@ class FeatureSet:
             raise DovetailError(f"{path}: cannot be read ({error.strerror})") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise DovetailError(f"{path}: not a TOML file: {error}") from None
-        unknown = set(data) - {"name", "extends", "templates", *CLASSES}
+        unknown = set(data) - {"name", "extends", "templates", *FROM_FILES}
         lines = data.get("templates", [])
-        tables = [data.get(kind, {}) for kind in CLASSES]
+        tables = [data.get(kind, {}) for kind in FROM_FILES]
         if (
             unknown
             or not (isinstance(lines, list) and all(isinstance(line, str) for line in lines))
@@ -210,11 +210,11 @@ class FeatureSet:
         ):
             raise DovetailError(
                 f"{path}: expected name, extends, templates = [...] and tables of files under "
-                f"{', '.join(f'[{kind}]' for kind in CLASSES)}; found {', '.join(map(repr, data))}"
+                f"{', '.join(f'[{kind}]' for kind in FROM_FILES)}; found {', '.join(map(repr, data))}"
             )
         resources = {
             name: class_of(kind).read(Path(path).parent / file)
-            for kind, table in zip(CLASSES, tables, strict=True)
+            for kind, table in zip(FROM_FILES, tables, strict=True)
             for name, file in table.items()
         }
         base = cls.named(data["extends"]) if "extends" in data else cls("", ())

@@ -122,6 +122,15 @@ class Variety:
         table = np.append(self.before if side == "before" else self.after, np.uint8(0))
         return table[number]
 
+    def usual(self, name: str) -> list[str]:
+        """The variety of every run that touches a character, before and after it."""
+        before = [(n, at) for n in range(2, self.longest + 1) for at in (1, 0, 1 - n, -n)]
+        after = [(n, at) for n in range(2, self.longest + 1) for at in (0, 1 - n, -n)]
+        return [
+            *(f"variety_before({name}, {n})[{at}]" for n, at in before),
+            *(f"variety_after({name}, {n})[{at}]" for n, at in after),
+        ]
+
     def settings(self) -> dict[str, Any]:
         """The longest run."""
         return {"longest": self.longest}

@@ -31,17 +31,16 @@ WORD_SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }
 
-_LENGTHS = (2, 3, 4)
 USUAL: dict[str, tuple[str, ...]] = {
     "association": tuple(f"association({{name}})[{where}]" for where in (-1, 0, 1, 2)),
-    "variety": (
-        *(f"variety_before({{name}}, {n})[{where}]" for n in _LENGTHS for where in (1, 0, 1 - n, -n)),
-        *(f"variety_after({{name}}, {n})[{where}]" for n in _LENGTHS for where in (0, 1 - n, -n)),
-    ),
-    "lexicon": ("lexicon({name})[-1:2]",),
     "clusters": ("cluster({name}, 4, 6, 8, 10, 12, 16, 0)[-1:2]",),
 }
-"""The templates that a resource of each kind adds to a set."""
+"""What a resource of these kinds adds to sets over characters, instead of its usual templates."""
+
+
+def _usual(name: str, resource: Resource) -> list[str]:
+    lines = USUAL.get(resource.kind)
+    return resource.usual(name) if lines is None else [line.format(name=name) for line in lines]
 
 
 def chain_features(
@@ -55,7 +54,7 @@ def chain_features(
     resources = dict(resources or {})
     if isinstance(features, str) and (features in WORD_SETS or features in SETS):
         lines = (WORD_SETS | SETS)[features][1]
-        usual = [line.format(name=written(name)) for name, r in resources.items() for line in USUAL[r.kind]]
+        usual = [line for name, resource in resources.items() for line in _usual(written(name), resource)]
         found = FeatureSet.from_lines(features, [*lines, *usual], functions, resources)
         return FeatureSet(found.name, found.templates, frozenset(found.columns) - {"word"})
     if isinstance(features, FeatureSet | str):

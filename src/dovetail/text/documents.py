@@ -13,6 +13,9 @@ MAX_SENTENCES = 1000
 MAX_TOKENS = 100_000
 """A document is handed on in pieces of about so much, so that a file without boundaries is not held whole."""
 
+LONGEST_ARTICLE = 200
+"""A text of so many sentences may be one document, even if nothing says so; a longer one is a collection."""
+
 DOCSTART = "-DOCSTART-"
 """The first column of a line that begins a document in CoNLL files; a comment of the sentence after it."""
 
@@ -103,8 +106,8 @@ def _joined(pieces: list[Document]) -> Document:
 def marked(documents: Iterable[Document]) -> Iterator[Document]:
     """The documents with sentences that know their ``document`` by number.
 
-    A file that is one document without a name or a text of its own may be any pile of sentences: its sentences belong
-    to no document.
+    A file that is one document without a name may be any pile of sentences: its sentences belong to no document,
+    unless it has a text of its own and is no longer than an article.
 
     >>> one, other = Document((Sentence(("a",)),)), Document((Sentence(("b",)),))
     >>> [[s.document for s in d] for d in marked([one, other])], [[s.document for s in d] for d in marked([one])]
@@ -117,7 +120,8 @@ def marked(documents: Iterable[Document]) -> Iterator[Document]:
         if not document.continues:
             number += 1
             alone = number == 0 and (following is None or following.continues)
-            told = not alone or document.id is not None or document.text is not None
+            article = document.text is not None and len(document) <= LONGEST_ARTICLE and following is None
+            told = not alone or document.id is not None or article
         if told:
             document = replace(document, sentences=tuple(replace(s, document=number) for s in document))
         yield document

@@ -41,6 +41,9 @@ SaveClusters = Annotated[
     typer.Option("--save-clusters", metavar="FOLDER", help="Keep the clusters of --unlabelled, for --clusters."),
 ]
 
+RESERVED = {"brown", "exchange", "fine", "casing", "association"}
+"""Names that the recipe gives to what it makes."""
+
 
 def word_resources(
     reporter: Reporter,
@@ -59,21 +62,25 @@ def word_resources(
 
     if clusters:
         reporter.doing(f"reading {', '.join(map(str, clusters))}")
+    lists = read_lexicons(lexicons, unit="word")
+    if keep is not None and not unlabelled:
+        raise DovetailError("--save-clusters keeps the clusters of raw text: it needs --unlabelled")
     report = ReadReport()
     clusterings = read_clusterings(clusters, report)
     warn_all(report.lines())
+    if clash := set(lists) & (set(clusterings) | RESERVED):
+        raise DovetailError(f"--lexicon {clash.pop()}=...: other resources have this name; give the list another one")
     if unlabelled:
-        clusterings |= _learnt(unlabelled, encoding, threads, reporter, keep)
-    elif keep is not None:
-        raise DovetailError("--save-clusters keeps the clusters of raw text: it needs --unlabelled")
-    found: dict[str, Any] = {**as_resources(clusterings)}
+        learnt = _learnt(unlabelled, encoding, threads, reporter, keep)
+        clusterings = {**{f"{name}_" if name in learnt else name: c for name, c in clusterings.items()}, **learnt}
+    found: dict[str, Any] = {**lists, **as_resources(clusterings)}
     if association:
         from dovetail.features.association import Association
 
         reporter.doing("counting association")
         table = Association.count(association, unit="word", progress=lambda n: reporter.standing(n, None, "words"))
         found["association"] = table.transform("z-score")
-    return found | read_lexicons(lexicons, unit="word")
+    return found
 
 
 def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:
