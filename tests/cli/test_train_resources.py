@@ -1,0 +1,100 @@
+"""What raw text, clusters and lists add to ``dovetail train tagger``, and what goes wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dovetail import Tagger
+from dovetail.text.formats import sentences
+from tests.cli.conftest import Run
+from tests.cli.test_train_tagger import train
+
+
+@pytest.fixture
+def raw(data: Path, tmp_path: Path) -> Path:
+    """The words of the dev part and of the training part, a sentence a line."""
+    path = tmp_path / "raw.txt"
+    lines = [" ".join(s.words) for name in ("dev", "train") for s in sentences(data / f"{name}.conll")]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def resources(model: Path) -> dict[str, str]:
+    loaded = Tagger.load(model).model_
+    assert loaded is not None
+    return {name: resource.kind for name, resource in loaded.features.resources.items()}
+
+
+MADE = {"brown": "clusters", "exchange": "clusters", "fine": "clusters", "casing": "clusters"}
+
+
+def test_raw_text_makes_clusters_that_the_model_carries(run: Run, data: Path, raw: Path, tmp_path: Path) -> None:
+    output = tmp_path / "m"
+    code, _, err = train(run, data, output, "--dev", data / "dev.conll", "--unlabelled", raw)
+    assert code == 0, err
+    assert "clustering" in err
+    assert resources(output) == MADE
+
+
+def test_clusters_that_were_kept_give_the_same_model(run: Run, data: Path, raw: Path, tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    assert train(run, data, one, "--unlabelled", raw, "--save-clusters", tmp_path / "kept").code == 0
+    assert sorted(p.name for p in (tmp_path / "kept").iterdir()) == ["brown.paths", "exchange.paths", "fine.paths"]
+    assert train(run, data, other, "--clusters", tmp_path / "kept").code == 0
+    words = [s.words for s in sentences(data / "dev.conll")]
+    assert Tagger.load(one).predict(words) == Tagger.load(other).predict(words)
+    assert resources(other) == MADE
+
+
+def test_raw_text_may_be_an_annotated_file(run: Run, data: Path, tmp_path: Path) -> None:
+    code, _, err = train(run, data, tmp_path / "m", "--unlabelled", data / "dev.conll", "--quiet")
+    assert (code, err) == (0, "")
+
+
+def test_lists_and_association_join_in(run: Run, data: Path, raw: Path, tmp_path: Path) -> None:
+    places = tmp_path / "places.txt"
+    places.write_text("London\n\nNew York\nLondon\n", encoding="utf-8")
+    output = tmp_path / "m"
+    code, _, err = train(run, data, output, "--lexicon", f"places={places}", "--association", raw, "--quiet")
+    assert code == 0
+    assert "empty entry" in err
+    assert "there before" in err
+    assert resources(output) == {"places": "lexicon", "association": "association"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--unlabelled", "nothing.txt"), "no such file"),
+        (("--unlabelled", "empty.txt"), "no words"),
+        (("--unlabelled", "latin.txt"), "not valid UTF-8"),
+        (("--clusters", "empty.txt"), "no words"),
+        (("--clusters", "bad.paths"), "bad.paths:2: 1 column"),
+        (("--clusters", "."), "no clusters in this folder"),
+        (("--lexicon", "places.txt"), "NAME=FILE"),
+        (("--lexicon", "casing=places.txt"), "another one"),
+        (("--save-clusters", "kept"), "needs --unlabelled"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(
+    run: Run,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: tuple[str, str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty.txt").touch()
+    Path("latin.txt").write_bytes(b"caf\xe9 au lait\n")
+    Path("places.txt").write_text("London\n", encoding="utf-8")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "bad.paths").write_text("01\tLondon\t3\nnonsense\n", encoding="utf-8")
+    given = (given[0], given[1].replace("bad.paths", str(tmp_path / "sub" / "bad.paths")))
+    code, out, err = train(run, data, tmp_path / "m", *given, "--quiet")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "m").exists()
