@@ -106,6 +106,8 @@ def test_entities_by_segments(run: Run, tmp_path: Path) -> None:
         (("--lexicon", "list.txt"), "NAME=FILE"),
         (("--features", "nothing"), "nothing"),
         (("--unlabelled", "nowhere.txt"), "nowhere.txt"),
+        (("--unlabelled", "-"), "read twice"),
+        (("--dev", "words.conll"), "words.conll"),
     ],
 )
 def test_mistakes_are_told(run: Run, folder: Path, tmp_path: Path, more: tuple[object, ...], message: str) -> None:
@@ -113,6 +115,37 @@ def test_mistakes_are_told(run: Run, folder: Path, tmp_path: Path, more: tuple[o
     assert result.code == 2
     assert message in result.err
     assert not (tmp_path / "m").exists()
+
+
+def test_a_list_cannot_hide_what_raw_text_gave(run: Run, folder: Path, tmp_path: Path) -> None:
+    result = run("train", "segmenter", "--train", folder / "train.txt", "--output", tmp_path / "m",
+                 "--unlabelled", folder / "raw.txt", "--lexicon", f"variety={folder / 'list.txt'}")  # fmt: skip
+    assert result.code == 2
+    assert "--lexicon variety" in result.err
+
+
+def test_raw_text_has_the_encoding_of_the_training_text(run: Run, folder: Path, tmp_path: Path) -> None:
+    for name in ("train.txt", "raw.txt"):
+        (tmp_path / name).write_text((folder / name).read_text(encoding="utf-8"), encoding="gb18030")
+    code = run("train", "segmenter", "--train", tmp_path / "train.txt", "--unlabelled", tmp_path / "raw.txt",
+               "--encoding", "gb18030", "--output", tmp_path / "m", "--iterations", 2).code  # fmt: skip
+    assert code == 0
+    run("train", "segmenter", "--train", folder / "train.txt", "--unlabelled", folder / "raw.txt",
+        "--output", tmp_path / "same", "--iterations", 2)  # fmt: skip
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "same").read_bytes()
+
+
+@pytest.mark.parametrize("more", [("--k-best", 2), ("--marginals",), ("--documents",), ("--threshold", 0.9)])
+def test_what_words_do_not_have_is_refused(run: Run, model: Path, more: tuple[object, ...]) -> None:
+    assert run("annotate", "--model", model, "--output-format", "jsonl", *more, stdin="人\n").code == 2
+
+
+def test_files_of_other_formats_are_refused(run: Run, model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "words.conll"
+    file.write_text("Ada\tB-PER\n", encoding="utf-8")
+    assert "conll" in run("evaluate", "--model", model, file).err
+    assert run("annotate", "--model", model, "-o", tmp_path / "o.conll", stdin="人\n").code == 2
+    assert not (tmp_path / "o.conll").exists()
 
 
 def test_sentences_beyond_the_bound_are_told(run: Run, folder: Path, tmp_path: Path) -> None:

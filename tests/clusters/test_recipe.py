@@ -57,3 +57,8 @@ def test_names_of_files_become_names_of_resources(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DovetailError, match="no clusters in this folder"):
         read_clusterings([tmp_path / "empty"])
+
+
+def test_files_do_not_take_the_names_of_other_resources(tmp_path: Path) -> None:
+    (tmp_path / "association.paths").write_text("0\tAda\t1\n1\tcat\t2\n", encoding="utf-8")
+    assert list(read_clusterings([tmp_path])) == ["clusters_association"]

@@ -107,6 +107,8 @@ def annotate(
 
     tagger = dovetail.load(model).set_params(threads=threads)
     if getattr(tagger, "words", False):
+        if k_best or marginals or documents or threshold > 0:
+            raise DovetailError("--k-best, --marginals, --documents and --threshold are of taggers, not of words")
         annotate_words(tagger, source, output, output_format, encoding)
         return
     if (k_best or marginals) and not hasattr(tagger, "predict_marginals"):

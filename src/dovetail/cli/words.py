@@ -22,12 +22,15 @@ def annotate_words(
 ) -> None:
     """Write every line of a raw text with spaces between its words, or as a JSON object with probabilities."""
     from dovetail.text.files import open_target
+    from dovetail.text.formats import guess_format
     from dovetail.text.words import read_lines
 
     if source.format != "text":
         raise DovetailError(f"this model finds words in raw text, and the input is {source.format}; see --input-format")
     if output_format not in (None, "pretty", "jsonl"):
         raise DovetailError(f"words are written as lines of text or as jsonl, not as {output_format}")
+    if output is not None and (told := guess_format(output)) not in (None, "text", "jsonl"):
+        raise DovetailError(f"{output}: words are written as lines of text or as jsonl, not as {told}")
     lines = read_lines(io.StringIO(source.argument) if source.is_text else source.argument, encoding)
     as_json = output_format == "jsonl" or (output is not None and ".jsonl" in output.suffixes)
     with open_target(output or "-") as file:
@@ -57,8 +60,11 @@ def evaluate_words(segmenter: Segmenter, data: Path, encoding: str, as_json: boo
     """Print the scores of a segmenter on a file in which spaces part the words."""
     from dovetail.evaluate import bootstrap_interval
     from dovetail.evaluate.words import word_counts, word_scores
+    from dovetail.text.formats import guess_format
     from dovetail.text.words import read_segmented
 
+    if (told := guess_format(data)) not in (None, "text"):
+        raise DovetailError(f"{data}: this model finds words, which spaces must part in a text; this file is {told}")
     gold = list(read_segmented(data, encoding))
     if not gold:
         raise DovetailError(f"{data}: no words, so there is nothing to score")

@@ -28,6 +28,7 @@ FINEST = 1000
 COARSE = 200
 MORPHOLOGY = 1.0
 ENDINGS = (".paths", ".paths.gz", ".clusters")
+MADE = ("casing", "association", "variety")  # names of resources that are not read from files of clusters
 
 Told = Callable[[str], Report]
 """Given the name of a step that begins, what to call with its progress."""
@@ -75,7 +76,7 @@ def read_clusterings(paths: Sequence[str | Path], report: ReadReport | None = No
 def _free_name(file: Path, taken: Container[str]) -> str:
     """The name of a file without its ending as templates can write it, unlike all others."""
     name = re.sub(r"\W+", "_", file.name.split(".")[0])
-    if not name or name[0].isdigit() or name == "casing":
+    if not name or name[0].isdigit() or name in MADE:
         name = f"clusters_{name}"
     while name in taken:
         name += "_"

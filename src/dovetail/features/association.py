@@ -68,6 +68,7 @@ class Association:
         minimum: int = 1,
         normalise_width: bool = True,
         tokenised: bool = True,
+        encoding: str = "utf-8",
         progress: Progress | None = None,
     ) -> Self:
         """Count raw text: plain or gzip files of lines; no sequence goes across a line break.
@@ -85,7 +86,7 @@ class Association:
         units = Characters(normalise_width) if unit == "char" else Words(normalise_width, tokenised)
         grams = [GramTable(length) for length in range(2, longest + 1)]
         done = 0
-        for lines in stretches(paths):
+        for lines in stretches(paths, encoding):
             stretch = units.numbers(lines)
             for gram in grams:
                 gram.add(stretch, units.keys)

@@ -197,12 +197,12 @@ class Words:
         return self._keys
 
 
-def stretches(paths: Iterable[Source]) -> Iterator[list[str]]:
+def stretches(paths: Iterable[Source], encoding: str = "utf-8") -> Iterator[list[str]]:
     """The lines of files, about a million characters at a time."""
     held: list[str] = []
     size = 0
     for path in paths:
-        with open_text(path) as lines:
+        with open_text(path, encoding) as lines:
             for line in lines:
                 held.append(line)
                 size += len(line) + 1

@@ -78,7 +78,9 @@ def word_resources(
         from dovetail.features.association import Association
 
         reporter.doing("counting association")
-        table = Association.count(association, unit="word", progress=lambda n: reporter.standing(n, None, "words"))
+        table = Association.count(
+            association, unit="word", encoding=encoding, progress=lambda n: reporter.standing(n, None, "words")
+        )
         found["association"] = table.transform("z-score")
     return found
 
@@ -117,11 +119,13 @@ def _learnt(
     from dovetail.clusters.recipe import learn_clusterings
     from dovetail.text import formats
 
+    if keep is not None:  # a folder that cannot be made is told before the long work
+        keep.mkdir(parents=True, exist_ok=True)
     reporter.doing("counting words")
     annotated = {path for path in raw if formats.guess_format(path) not in (None, "text")}
     counts = count_bigrams(
         [path for path in raw if path not in annotated],
-        sentences=(s.words for path in raw if path in annotated for s in formats.sentences(path)),
+        sentences=(s.words for path in raw if path in annotated for s in formats.sentences(path, encoding=encoding)),
         encoding=encoding,
         progress=lambda n: reporter.standing(n, None, "words"),
     )
@@ -132,7 +136,6 @@ def _learnt(
 
     made = learn_clusterings(counts, threads, told)
     if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
         for name, clustering in made.items():
             clustering.save(keep / f"{name}.paths")
     return made

@@ -153,7 +153,7 @@ def train_segmenter(
             "association": association or (),
         }  # fmt: skip
         if words:
-            made = _character_resources(reporter, width=width, **raw)
+            made = _character_resources(reporter, width=width, encoding=encoding, **raw)
         else:
             made = resources.word_resources(reporter, encoding=encoding, threads=threads, **raw)
         segmenter = Segmenter(resources=made, **settings)
@@ -161,6 +161,8 @@ def train_segmenter(
         sentences = _read(train, words, corpora)
         held_out = _read(dev, words, corpora) if dev is not None else None
         corpora.warn()
+        if held_out == []:
+            warn("the dev data has no sentences: it cannot tell when to stop")
         reporter.doing("compiling the features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         segmenter.fit(sentences, dev=held_out or None, checkpoint=checkpoint, progress=reporter.trained)
@@ -180,9 +182,14 @@ def _is_words(path: Path, format: CorpusFormat | None, target: str | None) -> bo
 
 
 def _read(path: Path, words: bool, corpora: Corpora) -> list[Any]:
+    from dovetail.text.formats import guess_format
     from dovetail.text.words import read_segmented
 
-    return list(read_segmented(path, corpora.encoding)) if words else list(corpora.sentences(path))
+    if not words:
+        return list(corpora.sentences(path))
+    if (told := guess_format(path)) not in (None, "text"):
+        raise DovetailError(f"{path}: the training data is words that spaces part, and this file is {told}")
+    return list(read_segmented(path, corpora.encoding))
 
 
 def _character_resources(
@@ -193,31 +200,37 @@ def _character_resources(
     lexicons: Sequence[str],
     association: Sequence[Path],
     width: bool,
+    encoding: str,
 ) -> dict[str, Any]:
     """What was counted or read about characters, by name."""
     from dovetail.clusters.recipe import read_clusterings
     from dovetail.features.clusters import Clusters
 
+    if Path("-") in unlabelled:
+        raise DovetailError("--unlabelled -: raw text is read twice, for association and for variety; give a file")
     found: dict[str, Any] = {name: Clusters.of(c) for name, c in read_clusterings(clusters).items()}
     if raw := [*association, *unlabelled]:
         from dovetail.features.association import Association
 
         reporter.doing("counting association")
-        table = Association.count(raw, unit="char", normalise_width=width)
+        table = Association.count(raw, unit="char", normalise_width=width, encoding=encoding)
         found["association"] = table.transform("z-score")
     if unlabelled:
         from dovetail.features.variety import Variety
 
         reporter.doing("counting accessor variety")
-        found["variety"] = Variety.count(_characters(unlabelled, width))
-    return found | resources.read_lexicons(lexicons, unit="char")
+        found["variety"] = Variety.count(_characters(unlabelled, width, encoding))
+    lists = resources.read_lexicons(lexicons, unit="char")
+    if clash := found.keys() & lists.keys():
+        raise DovetailError(f"--lexicon {clash.pop()}=...: other resources have this name; give the list another one")
+    return found | lists
 
 
-def _characters(paths: Sequence[Path], width: bool) -> Iterator[str]:
+def _characters(paths: Sequence[Path], width: bool, encoding: str) -> Iterator[str]:
     """The lines of raw texts without their spaces."""
     from dovetail.text.words import half_width, read_lines
 
-    for line in chain.from_iterable(map(read_lines, paths)):
+    for line in chain.from_iterable(read_lines(path, encoding) for path in paths):
         yield "".join((half_width(line) if width else line).split())
 
 
