@@ -40,6 +40,12 @@ def test_casing_comes_from_the_counts_of_the_first() -> None:
     assert as_resources({}) == {}
 
 
+def test_clusters_kept_before_are_read_in_the_same_way_beside_new_ones() -> None:
+    made = learn_clusterings(count_bigrams_of(TEXT), 1)
+    both = as_resources({"fine_": made["fine"], **made})
+    assert both["fine_"].levels == both["fine"].levels
+
+
 def test_words_without_letters_have_no_casing() -> None:
     table = casing(["1996", "-", "北京", "iPhone", "X"], np.array([5, 9, 4, 3, 2]))
     found = [table.paths[c] if c >= 0 else None for c in table.classes_of(["1996", "-", "北京", "iphone", "x"])]

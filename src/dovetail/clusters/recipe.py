@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FINEST = 1000
 COARSE = 200
 MORPHOLOGY = 1.0
+FLAT = ("exchange", "fine")  # what is read as whole classes, not at the levels of a tree
 ENDINGS = (".paths", ".paths.gz", ".clusters")
 MADE = ("casing", "association", "variety")  # names of resources that are not read from files of clusters
 
@@ -92,8 +93,8 @@ def as_resources(clusterings: Mapping[str, Clustering]) -> dict[str, Clusters]:
     from dovetail.features.clusters import Clusters
 
     found = {name: Clusters.of(clustering) for name, clustering in clusterings.items()}
-    for name in ("exchange", "fine"):
-        if name in found:
+    for name in found:
+        if name.rstrip("_") in FLAT:
             found[name] = replace(found[name], levels=(0,))
     if clusterings:
         first = next(iter(clusterings.values()))
