@@ -43,6 +43,20 @@ def run_shards(
     return list(_pool(threads).map(function, shards))
 
 
+def sentence_shards(offsets: NDArray[np.int64], most: int, tokens: int) -> list[tuple[int, int]]:
+    """Ranges of sentences with about equal numbers of tokens: at most so many, of at least about so many tokens.
+
+    They depend on the sentences alone. Sentence i is tokens offsets[i] to offsets[i + 1].
+
+    >>> sentence_shards(np.array([0, 3, 5, 9, 10]), most=2, tokens=1)
+    [(0, 2), (2, 4)]
+    """
+    whole = int(offsets[-1])
+    cuts = np.linspace(0, whole, min(most, 1 + whole // tokens) + 1)[1:-1]
+    edges = np.unique(np.concatenate([[0], np.searchsorted(offsets, cuts), [len(offsets) - 1]]))
+    return list(pairwise(edges.tolist()))
+
+
 def run_ranges(function: Callable[[int, int], Any], work: int | NDArray[np.integer], threads: int) -> None:
     """Call ``function(lo, hi)`` on ranges that cover all items.
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from dovetail.columns import BOUNDARY, Column
 from dovetail.errors import DovetailError
 from dovetail.features.association_count import Characters, GramTable, Progress, Unit, Words, stretches
-from dovetail.features.association_keys import half_width
 from dovetail.features.association_table import CountTable, Values
 from dovetail.features.hashing import string_keys
 from dovetail.text.files import Source
+from dovetail.text.words import half_width
 
 How = Literal["raw", "scale", "threshold", "z-score", "multiply"]
 HOWS: tuple[How, ...] = ("raw", "scale", "threshold", "z-score", "multiply")

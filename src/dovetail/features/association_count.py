@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.association_keys import FIRST_FULL, LAST_FULL, WIDTH_SHIFT, half_width
 from dovetail.features.hashing import PRIME, Keys, mix, string_keys
 from dovetail.kernel import kernel
 from dovetail.text.files import Source, open_text
 from dovetail.text.tokenise import tokenise
+from dovetail.text.words import FIRST_FULL, LAST_FULL, WIDTH_SHIFT, half_width
 
 Unit = Literal["char", "word"]
 Progress = Callable[[int], None]

@@ -1,4 +1,4 @@
-"""Keys of sequences of units, and the form in which units of text and of columns are compared."""
+"""Keys of sequences of units of text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,6 @@ from numpy.typing import NDArray
 
 from dovetail.features.hashing import PRIME, Keys, mix, string_keys
 from dovetail.kernel import kernel
-
-FIRST_FULL, LAST_FULL, WIDTH_SHIFT = 0xFF01, 0xFF5E, 0xFEE0  # full-width ！ to ～ are half-width ! to ~ shifted
-_HALF_WIDTH = {code: code - WIDTH_SHIFT for code in range(FIRST_FULL, LAST_FULL + 1)}
-
-
-def half_width(text: str) -> str:
-    """Full-width forms of ASCII as ASCII, all else untouched.
-
-    >>> half_width("１２月，ＡＢ。")
-    '12月,AB。'
-    """
-    return text if text.isascii() else text.translate(_HALF_WIDTH)
 
 
 @kernel

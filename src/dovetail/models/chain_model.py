@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -62,6 +62,15 @@ class Weights:
         np.cumsum(count, out=ptr[1:])
         layout = Layout(frozen(ptr), frozen(label.astype(output_type(outputs), copy=False)), outputs)
         return cls(FeatureIndex(frozen(keys), bits), layout, frozen(weight.astype(np.float32, copy=False)))
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, outputs: int, bits: int | None) -> Weights:
+        """From what ``arrays`` gave; the parts must fit together, for kernels do not check bounds."""
+        keys, count, label, weight = (arrays[f"{prefix}.{name}"] for name in ("keys", "count", "label", "weight"))
+        fits = len(keys) == len(count) and int(count.sum(dtype=np.int64)) == len(label) == len(weight)
+        if not fits or (len(label) and int(label.max()) >= outputs) or np.any(keys[1:] <= keys[:-1]):
+            raise ValueError(f"the arrays of the {prefix} features do not fit together")
+        return cls.of(keys, count, label, weight, outputs, bits)
 
     def arrays(self, prefix: str, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
@@ -176,11 +185,7 @@ class ChainModel:
         size = len(labels.names)
 
         def weights(prefix: str, outputs: int) -> Weights:
-            keys, count, label, weight = (arrays[f"{prefix}.{n}"] for n in ("keys", "count", "label", "weight"))
-            fits = len(keys) == len(count) and int(count.sum(dtype=np.int64)) == len(label) == len(weight)
-            if not fits or (len(label) and int(label.max()) >= outputs) or np.any(keys[1:] <= keys[:-1]):
-                raise ValueError(f"the arrays of the {prefix} features do not fit together")
-            return Weights.of(keys, count, label, weight, outputs, header["hash_bits"])
+            return Weights.from_arrays(arrays, prefix, outputs, header["hash_bits"])
 
         if arrays["transition"].shape != (state_count(size, int(header["order"])), size):
             raise ValueError("the table of transitions does not fit the labels")

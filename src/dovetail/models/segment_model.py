@@ -147,7 +147,7 @@ class SegmentModel:
         if set(header["parts"]) != set(features.parts):
             raise ValueError("the features do not fit the weights")
         bits = header["hash_bits"]
-        parts = {part: _weights(arrays, part, outputs_of(part, size), bits) for part in header["parts"]}
+        parts = {part: Weights.from_arrays(arrays, part, outputs_of(part, size), bits) for part in header["parts"]}
         return cls(
             features, labels, lengths, order, parts, cast("NDArray[np.float32]", arrays["transition"]),
             float(header.get("outside", 0.0)),
@@ -171,14 +171,6 @@ def gold_segments(
             label[place + span.start] = numbers[span.label]
         place += len(sentence)
     return length, label
-
-
-def _weights(arrays: Mapping[str, NDArray[Any]], prefix: str, outputs: int, bits: int | None) -> Weights:
-    keys, count, label, weight = (arrays[f"{prefix}.{name}"] for name in ("keys", "count", "label", "weight"))
-    fits = len(keys) == len(count) and int(count.sum(dtype=np.int64)) == len(label) == len(weight)
-    if not fits or (len(label) and int(label.max()) >= outputs) or np.any(keys[1:] <= keys[:-1]):
-        raise ValueError(f"the arrays of the {prefix} features do not fit together")
-    return Weights.of(keys, count, label, weight, outputs, bits)
 
 
 def best_with_bias(batch: SemiMarkovBatch, labels: tuple[str, ...], bias: float) -> Segments:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -29,7 +28,7 @@ from dovetail.structures.chain_paths import path_probabilities
 from dovetail.structures.chain_posterior import entropies, expectations, samples
 from dovetail.structures.chain_search import count_labels, k_best, score_labels, viterbi
 from dovetail.structures.chain_tangent import tangents
-from dovetail.threads import run_shards
+from dovetail.threads import run_shards, sentence_shards
 
 SHARDS = 32
 # Less than this is not worth a shard.
@@ -237,10 +236,7 @@ class ChainBatch:
 
     @cached_property
     def _shards(self) -> list[tuple[int, int]]:
-        """Ranges of sentences with about equal numbers of tokens; they depend on the batch alone."""
-        cuts = np.linspace(0, self.tokens, min(SHARDS, 1 + self.tokens // SHARD_TOKENS) + 1)[1:-1]
-        edges = np.unique(np.concatenate([[0], np.searchsorted(self.offsets, cuts), [len(self)]]))
-        return list(pairwise(edges.tolist()))
+        return sentence_shards(self.offsets, SHARDS, SHARD_TOKENS)
 
     def _map(self, function: Callable[[int, int], Result]) -> list[Result]:
         return run_shards(lambda shard: function(*shard), self._shards, self.threads)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -35,7 +34,7 @@ from dovetail.structures.semimarkov_parts import (
 from dovetail.structures.semimarkov_posterior import entropies, samples
 from dovetail.structures.semimarkov_search import count_segments, k_best, score_segments, viterbi
 from dovetail.structures.semimarkov_tangent import tangents
-from dovetail.threads import run_shards
+from dovetail.threads import run_shards, sentence_shards
 
 Result = TypeVar("Result")
 
@@ -236,10 +235,7 @@ class SemiMarkovBatch:
 
     @cached_property
     def _shards(self) -> list[tuple[int, int]]:
-        """Ranges of sentences with about equal numbers of tokens; they depend on the batch alone."""
-        cuts = np.linspace(0, self.tokens, min(SHARDS, 1 + self.tokens // SHARD_TOKENS) + 1)[1:-1]
-        edges = np.unique(np.concatenate([[0], np.searchsorted(self.offsets, cuts), [len(self)]]))
-        return list(pairwise(edges.tolist()))
+        return sentence_shards(self.offsets, SHARDS, SHARD_TOKENS)
 
     def _map(self, function: Callable[[int, int], Result]) -> list[Result]:
         return run_shards(lambda shard: function(*shard), self._shards, self.threads)

@@ -13,7 +13,8 @@ from dovetail.text.sentence import Sentence, Span
 WORD = "W"
 """The label of a word as a segment of characters."""
 
-_HALF_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+FIRST_FULL, LAST_FULL, WIDTH_SHIFT = 0xFF01, 0xFF5E, 0xFEE0  # full-width ！ to ～ are half-width ! to ~ shifted
+_HALF_WIDTH = {code: code - WIDTH_SHIFT for code in range(FIRST_FULL, LAST_FULL + 1)}
 _NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿兆两廿卅")
 _TIMES = frozenset("年月日时分秒点号")
 
@@ -24,7 +25,7 @@ def half_width(text: str) -> str:
     >>> half_width("１９９８年ＡＢＣ，")
     '1998年ABC,'
     """
-    return text.translate(_HALF_WIDTH)
+    return text if text.isascii() else text.translate(_HALF_WIDTH)
 
 
 @cache
