@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
@@ -22,13 +21,13 @@ from dovetail.features.word_sets import chain_features
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.models.estimator import OPTIMISERS, Estimator, check_at_least, check_choice, check_learning
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
 from dovetail.models.segment_chain import ChainSegments, ChainTraining
 from dovetail.models.segment_model import SegmentModel
 from dovetail.models.segment_training import SegmentTraining, length_bound, too_long
 from dovetail.models.segment_tuning import balanced, segment_counts, segment_f1
-from dovetail.models.tagger import OPTIMISERS
 from dovetail.models.tuning import COARSE_BALANCES
 from dovetail.structures.semimarkov import Segments
 from dovetail.text.sentence import Sentence, Span
@@ -55,7 +54,7 @@ class Segmentation:
 
 
 @dataclass(kw_only=True, eq=False)
-class Segmenter:
+class Segmenter(Estimator):
     """A conditional model of segments: words as runs of characters, or entities as runs of words.
 
     Without a ``target`` it learns words: ``fit`` takes sentences as lists of words, ``predict`` takes texts without
@@ -116,20 +115,6 @@ class Segmenter:
     model_: ChainSegments | SegmentModel | None = field(default=None, init=False, repr=False)
     vocabulary_: NDArray[np.uint64] | None = field(default=None, init=False, repr=False)
     card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-
-    # scikit-learn manners
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
-
-    def set_params(self, **settings: Any) -> Segmenter:
-        """Change settings; they take effect at the next ``fit``."""
-        for name, value in settings.items():
-            if name not in self.get_params():
-                raise ValueError(f"no setting {name!r}; there are {', '.join(self.get_params())}")
-            setattr(self, name, value)
-        return self
 
     @property
     def words(self) -> bool:
@@ -229,13 +214,9 @@ class Segmenter:
             resume, monitor.save = saved.load(), saved.save
             if resume is not None:
                 monitor.restore(resume)
-        settings = {"limit": self.iterations}
-        if self.optimiser != "lbfgs":
-            settings |= {"batch": self.batch, "gain": self.gain, "seed": self.seed}
-        optimiser = OPTIMISERS[self.optimiser](**{k: v for k, v in settings.items() if v is not None})
         hints = {"curvature": training.curvature()} if self.optimiser == "lbfgs" else {}
         start = np.zeros(training.objective.parameters)
-        weight: NDArray[np.float64] = optimiser.minimise(
+        weight: NDArray[np.float64] = self._optimiser().minimise(
             training.objective, training.prior, start, monitor, resume, **hints
         )
         if saved is not None and not monitor.interrupted:
@@ -251,26 +232,16 @@ class Segmenter:
         return lambda weight: max(segment_f1(gold, dev, answers(weight, bias), labels) for bias in biases)
 
     def _check_settings(self) -> None:
-        choices = {
-            "family": MODELS,
-            "order": (0, 1, 2) if self.family == "markov" else (0, 1),
-            "scheme": ("iob2", "iobes"),
-            "loss": tuple(LOSSES),
-            "optimiser": tuple(OPTIMISERS),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                name = "model" if name == "family" else name
-                raise DovetailError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, allowed))}")
-        if self.loss == "perceptron" and self.optimiser == "lbfgs":
-            raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
-        for name in ("l1", "l2"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise DovetailError(f"{name}={getattr(self, name)}: a penalty is zero or positive")
-        for name in ("longest", "iterations", "batch", "min_count", "patience", "threads"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise DovetailError(f"{name}={value}: choose 1 or more")
+        settings = self.get_params()
+        check_choice("model", self.family, MODELS)
+        check_choice("order", self.order, (0, 1, 2) if self.family == "markov" else (0, 1))
+        check_choice("scheme", self.scheme, ("iob2", "iobes"))
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("optimiser", self.optimiser, OPTIMISERS)
+        check_learning(settings)
+        check_at_least(
+            settings, {"longest": 1, "iterations": 1, "batch": 1, "min_count": 1, "patience": 1, "threads": 1}
+        )
 
     def _examples(self, sentences: Sequence[Any], what: str) -> tuple[list[Sentence], list[list[Span]]]:
         """Sentences of tokens, and the segments of each."""
@@ -474,9 +445,6 @@ class Segmenter:
         if self.model_ is None:
             raise DovetailError("this segmenter is not trained: call fit, or load a model")
         return self.model_
-
-    def _threads(self) -> int:
-        return self.threads or os.cpu_count() or 1
 
     def _tokens(self, sentences: Iterable[Any]) -> Iterator[Sentence]:
         """What the model sees: sentences of words, or of characters."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -18,13 +17,12 @@ from dovetail.features.repeats import share_repeated
 from dovetail.features.sets import SETS, FeatureSet
 from dovetail.features.templates import call
 from dovetail.learning.checkpoint import Checkpoint
-from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
-from dovetail.learning.online import SGD, AdaGrad, AveragedPerceptron
 from dovetail.models.chain_model import ChainModel, best_with_bias
 from dovetail.models.chain_training import Training
 from dovetail.models.entities import entity_probabilities
+from dovetail.models.estimator import OPTIMISERS, Estimator, check_at_least, check_choice, check_learning
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
 from dovetail.models.labels import Labels
@@ -34,12 +32,6 @@ from dovetail.text.documents import marked
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.version import __version__
 
-OPTIMISERS: dict[str, Callable[..., Any]] = {
-    "lbfgs": LBFGS,
-    "sgd": SGD,
-    "adagrad": AdaGrad,
-    "perceptron": AveragedPerceptron,
-}
 WHOLE = 0.5  # documents count as whole if names come again in them this often, as a part of what is expected
 USUAL_SHARE = 0.4  # of the words written with a capital, so many come again in a document, as a rule
 BATCH_TOKENS = 100_000  # how much text is scored at once: bounds memory, and keeps threads busy
@@ -56,7 +48,7 @@ class Tagging:
 
 
 @dataclass(kw_only=True, eq=False)
-class Tagger:
+class Tagger(Estimator):
     """A conditional random field over sentences (order 0: a MaxEnt classifier of tokens).
 
     Sentences are ``Sentence`` objects, or plain lists of words. Tags are given to ``fit`` or read from the ``target``
@@ -121,20 +113,6 @@ class Tagger:
 
     model_: ChainModel | None = field(default=None, init=False, repr=False)
     card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-
-    # scikit-learn manners
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
-
-    def set_params(self, **settings: Any) -> Tagger:
-        """Change settings; they take effect at the next ``fit``."""
-        for name, value in settings.items():
-            if name not in self.get_params():
-                raise ValueError(f"no setting {name!r}; there are {', '.join(self.get_params())}")
-            setattr(self, name, value)
-        return self
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -213,32 +191,13 @@ class Tagger:
         return self
 
     def _check_settings(self) -> None:
-        choices = {
-            "order": (0, 1, 2),
-            "scheme": ("iob2", "iobes"),
-            "loss": tuple(LOSSES),
-            "optimiser": tuple(OPTIMISERS),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise DovetailError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(map(str, allowed))}")
-        if self.loss == "perceptron" and self.optimiser == "lbfgs":
-            raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
-        for name in ("l1", "l2"):
-            value = getattr(self, name)
-            if not (0 <= value < np.inf):
-                raise DovetailError(f"{name}={value}: a penalty is zero or positive")
-        for name, least in (
-            ("iterations", 1),
-            ("batch", 1),
-            ("min_count", 1),
-            ("patience", 1),
-            ("seed", 0),
-            ("threads", 1),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise DovetailError(f"{name}={value}: choose {least} or more")
+        settings = self.get_params()
+        check_choice("order", self.order, (0, 1, 2))
+        check_choice("scheme", self.scheme, ("iob2", "iobes"))
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("optimiser", self.optimiser, OPTIMISERS)
+        check_learning(settings)
+        check_at_least(settings, {"iterations": 1, "batch": 1, "min_count": 1, "patience": 1, "seed": 0, "threads": 1})
         if self.gain is not None and not 0 < self.gain < np.inf:
             raise DovetailError(f"gain={self.gain}: a step size is positive")
         if self.hash_bits is not None and not 8 <= self.hash_bits <= 31:
@@ -268,12 +227,6 @@ class Tagger:
         design = training.objective.node.design
         start = [] if init is None else [init._model().node.weight, init._model().transition]
         return settings, training.node.collector.keys, design.row_index, training.objective.gold, *start
-
-    def _optimiser(self) -> Any:
-        settings: dict[str, Any] = {"limit": self.iterations}
-        if self.optimiser != "lbfgs":
-            settings |= {"batch": self.batch, "gain": self.gain, "seed": self.seed}
-        return OPTIMISERS[self.optimiser](**{k: v for k, v in settings.items() if v is not None})
 
     def _dev_scorer(
         self, training: Training, dev: Sequence[Sentence], gold: Sequence[Sequence[str]]
@@ -433,9 +386,6 @@ class Tagger:
         if self.model_ is None:
             raise DovetailError("this tagger is not trained: call fit, or load a model")
         return self.model_
-
-    def _threads(self) -> int:
-        return self.threads or os.cpu_count() or 1
 
     def _batches(self, sentences: Input) -> Iterator[ChainBatch]:
         model = self._model()
