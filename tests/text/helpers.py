@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from dovetail.text.sentence import Sentence
 from dovetail.text.tags import spans_to_tags
+from dovetail.text.tree import Tree
 
 # What a column can hold: anything but line ends and tabs; not blank, and no mark of a document.
 CELLS = st.text(
@@ -30,3 +31,20 @@ def tagged_sentences(draw, words=CELLS, layers=("pos",)):
     tags = spans_to_tags(draw(flat_spans(len(chosen))), len(chosen))
     values = {name: tuple(draw(words) for _ in chosen) for name in layers}
     return Sentence(tuple(chosen), {**values, "ner": tuple(tags)})
+
+
+NODES = st.sampled_from(["S", "NP", "VP-PRD", "PRT|ADVP", "X=2"])
+
+
+@st.composite
+def trees(draw, words=CELLS, labels=NODES):
+    """Trees of up to eight words, with unary chains."""
+    row = [
+        Tree(draw(st.sampled_from(["NN", "-LRB-", ",", "$("])), word=draw(words))
+        for _ in range(draw(st.integers(1, 8)))
+    ]
+    for _ in range(draw(st.integers(0, 8))):
+        start = draw(st.integers(0, len(row) - 1))
+        end = draw(st.integers(start + 1, len(row)))
+        row[start:end] = [Tree(draw(labels), tuple(row[start:end]))]
+    return Tree("ROOT", tuple(row))

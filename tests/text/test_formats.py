@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from dovetail.errors import DovetailError, InputError
-from dovetail.text import Document, Sentence, Span, read, sentences, write
+from dovetail.text import Document, Sentence, Span, Tree, read, sentences, write
 from dovetail.text.formats import FORMATS, guess_format
 
 SENTENCE = Sentence(("Ada", "Lovelace", "wrote", "."), {"ner": ("B-PER", "I-PER", "O", "O")})
@@ -75,7 +75,7 @@ def test_bad_files_are_told_by_every_reader(tmp_path, format):
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "brat"])
 def test_failing_writes_leave_nothing(tmp_path, format):
     def items():
-        yield Sentence(("a",))
+        yield Sentence(("a",), tree=Tree("X", word="a"))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -39,7 +39,7 @@ def test_sentences_with_layers_entities_and_other_fields():
             "entities": [[0, 3, "ORG"], {"start": 2, "end": 3, "label": "LOC", "probability": 0.5}],
             "named": [True, False],
             "domain": "news",
-            "tree": None,
+            "tree": "(ROOT (NP (NP (NNP Bank)) (PP (IN of) (NP (NNP Bern)))))",
         },
         report=report,
     )
@@ -47,11 +47,13 @@ def test_sentences_with_layers_entities_and_other_fields():
     assert (document.id, sentence.id) == ("d", "7")
     assert sentence.layers == {
         "pos": ("NNP", "IN", "NNP"),
-        "heads": ("-1", "0", "1"),
+        "head": ("0", "1", "2"),
         "ner": ("B-ORG", "I-ORG", "I-ORG"),
     }
     assert sentence.spans == (Span(0, 3, "ORG"), Span(2, 3, "LOC", 0.5))
-    assert sentence.comments == ("# named = [true, false]", "# domain = news", "# tree = null")
+    assert sentence.comments == ("# named = [true, false]", "# domain = news")
+    assert sentence.tree is not None
+    assert sentence.tree.words() == sentence.words
     assert list(report.counts.values()) == [1]
 
 

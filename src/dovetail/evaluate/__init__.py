@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+from dovetail.evaluate.attachments import AttachmentScores, attachment_counts, attachment_scores
 from dovetail.evaluate.bootstrap import Comparison, ScoreInterval, bootstrap_interval, paired_bootstrap
+from dovetail.evaluate.brackets import BracketScores, bracket_counts, bracket_scores
 from dovetail.evaluate.calibration import CalibrationReport, ReliabilityBin, reliability
 from dovetail.evaluate.counts import Average, Counts, LabelledScores
 from dovetail.evaluate.entities import EntityScores, entity_counts, entity_scores
+from dovetail.evaluate.nested import NestedScores, nested_scores
 from dovetail.evaluate.plot import reliability_plot
 from dovetail.evaluate.report import scores_dict, scores_table
+from dovetail.evaluate.shuffling import ShufflingTest, stratified_shuffling
 from dovetail.evaluate.tokens import TokenScores, token_scores
 
 __all__ = [
+    "AttachmentScores",
     "Average",
+    "BracketScores",
     "CalibrationReport",
     "Comparison",
     "Counts",
     "EntityScores",
     "LabelledScores",
+    "NestedScores",
     "ReliabilityBin",
     "ScoreInterval",
+    "ShufflingTest",
     "TokenScores",
+    "attachment_counts",
+    "attachment_scores",
     "bootstrap_interval",
+    "bracket_counts",
+    "bracket_scores",
     "entity_counts",
     "entity_scores",
+    "nested_scores",
     "paired_bootstrap",
     "reliability",
     "reliability_plot",
     "scores_dict",
     "scores_table",
+    "stratified_shuffling",
     "token_scores",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dovetail.errors import InputError
+from dovetail.evaluate.sentence_counts import checked_counts, f1_of, paired_counts, units_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,9 @@ def bootstrap_interval(
     >>> interval.f1, interval.low < 50 < interval.high
     (50.0, True)
     """
-    units = _units(_checked(counts), groups)
-    low, high = _percentiles(_resampled_f1(units, resamples, seed), confidence)
-    return ScoreInterval(float(_f1(units.sum(axis=0))), low, high, confidence, resamples)
+    units = units_of(checked_counts(counts), groups)
+    low, high = _percentiles(_resampledf1_of(units, resamples, seed), confidence)
+    return ScoreInterval(float(f1_of(units.sum(axis=0))), low, high, confidence, resamples)
 
 
 def paired_bootstrap(
@@ -85,13 +86,14 @@ def paired_bootstrap(
     >>> paired_bootstrap(worse, worse).p_value
     1.0
     """
-    pair = np.hstack(_same_gold(_checked(system), _checked(baseline)))
-    units = _units(pair, groups)
+    pair = paired_counts(system, baseline)
+    _check_same_gold(*pair)
+    units = units_of(np.hstack(pair), groups)
     if len(units) < 2:
         raise InputError("a comparison needs at least two sentences or documents to draw from")
-    first, second = _f1(units.sum(axis=0).reshape(2, 3))
+    first, second = f1_of(units.sum(axis=0).reshape(2, 3))
     observed = float(first - second)
-    resampled = _resampled_f1(units, resamples, seed)
+    resampled = _resampledf1_of(units, resamples, seed)
     differences = resampled[:, 0] - resampled[:, 1]
     # The tolerance is far below one entity's worth; without it rounding would decide ties.
     as_far = np.abs(differences - observed) >= abs(observed) - 1e-9
@@ -100,45 +102,13 @@ def paired_bootstrap(
     return Comparison(observed, p_value, low, high, confidence, resamples)
 
 
-def _checked(counts: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(counts, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != 3 or len(array) == 0:
-        raise InputError(f"counts of shape {array.shape}, expected [sentences, 3]: gold, predicted, correct")
-    impossible = (array[:, 2] > array[:, :2].min(axis=1)) | (array.min(axis=1) < 0)
-    if impossible.any():
-        number = int(np.argmax(impossible)) + 1
-        gold, predicted, correct = array[number - 1]
-        raise InputError(
-            f"sentence {number}: {gold:g} gold, {predicted:g} predicted, {correct:g} correct is impossible"
-        )
-    return array
-
-
-def _same_gold(
-    system: NDArray[np.float64], baseline: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if len(system) != len(baseline):
-        raise InputError(f"{len(system)} sentences of the system but {len(baseline)} of the baseline")
+def _check_same_gold(system: NDArray[np.float64], baseline: NDArray[np.float64]) -> None:
     differs = system[:, 0] != baseline[:, 0]
     if differs.any():
         raise InputError(f"sentence {int(np.argmax(differs)) + 1}: the two systems were scored against different gold")
-    return system, baseline
 
 
-def _units(counts: NDArray[np.float64], groups: Sequence[Hashable] | None) -> NDArray[np.float64]:
-    """What is drawn: the sentences, or the sums over the sentences of each document."""
-    if groups is None:
-        return counts
-    if len(groups) != len(counts):
-        raise InputError(f"{len(groups)} groups for {len(counts)} sentences")
-    rows: dict[Hashable, int] = {}
-    row_of_sentence = [rows.setdefault(group, len(rows)) for group in groups]
-    sums = np.zeros((len(rows), counts.shape[1]))
-    np.add.at(sums, row_of_sentence, counts)
-    return sums
-
-
-def _resampled_f1(units: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+def _resampledf1_of(units: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
     """F1 on each resample, [resamples, k], of the k systems side by side in units: [units, 3 k]."""
     if resamples < 1:
         raise InputError(f"{resamples} resamples, expected at least 1")
@@ -148,14 +118,7 @@ def _resampled_f1(units: NDArray[np.float64], resamples: int, seed: int) -> NDAr
     for row in range(resamples):
         times_drawn = np.bincount(rng.integers(number, size=number), minlength=number)
         totals[row] = times_drawn @ units
-    return _f1(totals.reshape(resamples, -1, 3))
-
-
-def _f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """F1 in percent over the last axis (gold, predicted, correct), 0 where there is nothing at all."""
-    gold, predicted, correct = counts[..., 0], counts[..., 1], counts[..., 2]
-    f1: NDArray[np.float64] = 200 * correct / np.maximum(gold + predicted, 1)
-    return f1
+    return f1_of(totals.reshape(resamples, -1, 3))
 
 
 def _percentiles(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from dovetail.text.formats import read, sentences, write
 from dovetail.text.report import ReadReport, ReadWarning
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.tags import spans_to_tags, tags_to_spans
+from dovetail.text.tree import Tree, base_label
 
 __all__ = [
     "Document",
@@ -13,6 +14,8 @@ __all__ = [
     "ReadWarning",
     "Sentence",
     "Span",
+    "Tree",
+    "base_label",
     "read",
     "sentences",
     "spans_to_tags",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dovetail.errors import DovetailError
+from dovetail.text.brackets import read_brackets, write_brackets
 from dovetail.text.brat import read_brat, write_brat
 from dovetail.text.conll import read_conll, write_conll
 from dovetail.text.conllu import read_conllu, write_conllu
@@ -31,6 +32,7 @@ FORMATS: dict[str, Format] = {
     "jsonl": Format(read_jsonl, write_jsonl, (".jsonl", ".ndjson")),
     "text": Format(read_text, write_text, (".txt", ".text")),
     "brat": Format(read_brat, write_brat, (".ann",)),
+    "brackets": Format(read_brackets, write_brackets, (".mrg", ".ptb", ".tree", ".trees", ".brackets", ".psd")),
 }
 
 

@@ -11,17 +11,19 @@ from sys import intern
 from typing import Any, Literal
 
 from dovetail.errors import InputError
+from dovetail.text.brackets import parse_tree
 from dovetail.text.report import ReadReport
 from dovetail.text.segment import Lines, annotate, segment
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.spans import CharacterSpan, flat_tags, outermost, trimmed
+from dovetail.text.tree import Tree, escaped
 
 Entities = Literal["all", "named"]
 """Which entities of a sentence are read: all, or only those that a parallel list ``named`` marks as true."""
 
 _WORDS = ("words", "tokens")
 _SPANS = ("spans", "entities")
-_SENTENCE_FIELDS = {*_WORDS, "entities", "doc", "id", "offsets", "text", "comments"}
+_SENTENCE_FIELDS = {*_WORDS, "entities", "doc", "id", "offsets", "text", "comments", "tree", "heads", "deprels"}
 
 
 class JsonObject:
@@ -44,7 +46,7 @@ class JsonObject:
     def sentence(self, entities: Entities) -> Sentence:
         """The sentence that the object is."""
         words = self._words()
-        layers = self._layers(len(words))
+        layers = {**self._layers(len(words)), **self._dependencies(len(words))}
         spans: tuple[Span, ...] = ()
         if "entities" in self.fields:
             spans = self._entities(len(words), entities)
@@ -56,7 +58,7 @@ class JsonObject:
         offsets = self._offsets(len(words))
         known = _SENTENCE_FIELDS | layers.keys()
         comments = self._comments(known if offsets else known - {"text"})
-        return Sentence(words, layers, spans, offsets, self.identity("id"), comments)
+        return Sentence(words, layers, spans, offsets, self.identity("id"), comments, tree=self._tree(words))
 
     def document(self, lines: Lines) -> Document:
         """The document that the object is."""
@@ -107,6 +109,38 @@ class JsonObject:
             elif name in _LAYERS:
                 raise self.wrong(f'"{name}" has {len(values)} values for {length} words')
         return layers
+
+    def _dependencies(self, length: int) -> dict[str, tuple[str, ...]]:
+        """The layers ``head`` and ``deprel`` as in CoNLL-U, where the head of the root is 0."""
+        heads, relations = self.fields.get("heads"), self.fields.get("deprels")
+        layers = {}
+        if heads is not None:
+            is_list = isinstance(heads, list) and len(heads) == length
+            if not is_list or not all(type(head) is int and -1 <= head < length for head in heads):
+                raise self.wrong(f'"heads" must hold the head of each of {length} words, counted from 0, or -1')
+            layers["head"] = tuple(intern(str(head + 1)) for head in heads)
+        if relations is not None:
+            is_list = isinstance(relations, list) and len(relations) == length
+            if not is_list or not all(isinstance(relation, str) and relation for relation in relations):
+                raise self.wrong(f'"deprels" must hold a string for each of {length} words')
+            layers["deprel"] = tuple(map(intern, relations))
+        return layers
+
+    def _tree(self, words: tuple[str, ...]) -> Tree | None:
+        """The tree over the words as "words" spells them: in brackets ``(`` is ``-LRB-``."""
+        given = self.fields.get("tree")
+        if given is None or not words:
+            return None
+        if not isinstance(given, str):
+            raise self.wrong(f'"tree" is {json.dumps(given)[:40]}, expected a string with brackets')
+        tree = parse_tree(given, self.path, self.line, self.report)
+        leaves = tree.words()
+        if len(leaves) != len(words):
+            raise self.wrong(f'"tree" has {len(leaves)} words, "words" {len(words)}')
+        for position, (leaf, word) in enumerate(zip(leaves, words, strict=True)):
+            if leaf != word and leaf != escaped(word):
+                raise self.wrong(f'word {position} is {leaf!r} in "tree" but {word!r} in "words"')
+        return tree if leaves == words else tree.with_leaves(words)
 
     def _entities(self, length: int, entities: Entities) -> tuple[Span, ...]:
         spans = tuple(Span(*span) for span in self._spans("entities", length, "words"))

@@ -2,7 +2,9 @@
 
 A sentence has ``words`` (or ``tokens``). Other lists with one string or number a word become layers;
 ``entities`` are ``[start, end, label]`` or ``{"start", "end", "label", "probability"}`` in words; ``doc``
-names its document, ``offsets`` and ``text`` say where it lies in it. A document has ``text``, and perhaps
+names its document, ``offsets`` and ``text`` say where it lies in it; ``tree`` is a tree in Penn brackets;
+``heads`` (counted from 0, -1 for the root) and ``deprels`` are dependencies, which become the layers ``head``
+and ``deprel`` of CoNLL-U. A document has ``text``, and perhaps
 ``id`` and ``spans`` (or ``entities``) as above but in characters. All other fields are kept as comments ``#
 key = value`` of the sentence, or of the document's first.
 """
@@ -153,7 +155,9 @@ def _sentence_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str
         if sentence.id is not None:
             fields["id"] = sentence.id
         fields["words"] = sentence.words
-        fields.update(sentence.layers)
+        fields.update(_layer_fields(sentence))
+        if sentence.tree is not None:
+            fields["tree"] = str(sentence.tree)
         if sentence.spans or "ner" in sentence.layers:
             fields["entities"] = [
                 _span_object(span.start, span.end, span.label, span.probability, _surface(sentence, document, span))
@@ -165,6 +169,19 @@ def _sentence_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str
                 fields["text"] = document.slice(sentence.offsets[0][0], sentence.offsets[-1][1])
         fields.update(_comment_fields(sentence, fields))
         yield fields
+
+
+def _layer_fields(sentence: Sentence) -> dict[str, Any]:
+    """The layers as they are, but dependencies as ``heads`` (counted from 0, -1 for the root) and ``deprels``."""
+    fields: dict[str, Any] = {}
+    for name, values in sentence.layers.items():
+        if name == "head" and all(value.isdecimal() and int(value) <= len(sentence) for value in values):
+            fields["heads"] = [int(value) - 1 for value in values]
+        elif name == "deprel" and all(values):
+            fields["deprels"] = values
+        else:
+            fields[name] = values
+    return fields
 
 
 def _surface(sentence: Sentence, document: Document | None, span: Span) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from dovetail.text.tags import spans_to_tags, tags_to_spans
+
+if TYPE_CHECKING:  # a tree is made of spans
+    from dovetail.text.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,8 @@ class Sentence:
 
     ``layers`` holds one value a word under a name (``pos``, ``ner`` as IOB2 tags, ...); ``spans`` holds
     entities that a layer cannot (nested ones); ``offsets`` are character positions in the text of the
-    document; ``document`` tells which neighbours belong to the same one, where the file tells documents apart.
+    document; ``document`` tells which neighbours belong to the same one, where the file tells documents apart;
+    ``tree`` is the constituent tree over the words.
 
     >>> s = Sentence(("Ada", "Lovelace", "wrote"), {"ner": ("B-PER", "I-PER", "O")})
     >>> s.entities()
@@ -42,6 +47,7 @@ class Sentence:
     id: str | None = None
     comments: tuple[str, ...] = ()
     document: int | None = field(default=None, compare=False)
+    tree: Tree | None = None
 
     def __post_init__(self) -> None:
         for name, values in self.layers.items():
@@ -49,6 +55,8 @@ class Sentence:
                 raise ValueError(f"layer {name!r} has {len(values)} values for {len(self.words)} words")
         if self.offsets is not None and len(self.offsets) != len(self.words):
             raise ValueError(f"{len(self.offsets)} offsets for {len(self.words)} words")
+        if self.tree is not None and len(self.tree) != len(self.words):
+            raise ValueError(f"a tree of {len(self.tree)} words for {len(self.words)} words")
 
     def __len__(self) -> int:
         return len(self.words)

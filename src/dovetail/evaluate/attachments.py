@@ -1,0 +1,173 @@
+"""Attachment scores of dependencies: the share of words whose head (UAS), and whose relation too (LAS), is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+from unicodedata import category
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import InputError
+from dovetail.evaluate.counts import Counts, counts_per_label, percentage
+from dovetail.text.sentence import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentScores:
+    """Counts of words, of those with the right head, relation, and both; made by `attachment_scores`."""
+
+    words: int
+    right_heads: int
+    right_relations: int
+    right_both: int
+    sentences: int
+    exact_sentences: int
+    """Sentences whose heads are all right."""
+    per_relation: Mapping[str, Counts]
+    """Words under each relation, gold and predicted, and how many have the right head too."""
+
+    @property
+    def uas(self) -> float:
+        """Unlabelled attachment score: percentage of words whose head is right."""
+        return percentage(self.right_heads, self.words)
+
+    @property
+    def las(self) -> float:
+        """Labelled attachment score: percentage of words whose head and relation are right."""
+        return percentage(self.right_both, self.words)
+
+    @property
+    def label_accuracy(self) -> float:
+        """Percentage of words whose relation is right, whatever their head."""
+        return percentage(self.right_relations, self.words)
+
+    @property
+    def exact(self) -> float:
+        """Percentage of sentences whose heads are all right."""
+        return percentage(self.exact_sentences, self.sentences)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The scores for JSON.
+
+        >>> sentence = Sentence(("It", "rains"), {"head": ("2", "0"), "deprel": ("nsubj", "root")})
+        >>> scores = attachment_scores([sentence], [sentence]).as_dict()
+        >>> scores["uas"], scores["las"], scores["words"]
+        (100.0, 100.0, 2)
+        """
+        return {
+            "uas": self.uas,
+            "las": self.las,
+            "label_accuracy": self.label_accuracy,
+            "exact": self.exact,
+            "words": self.words,
+            "sentences": self.sentences,
+            "per_relation": {
+                relation: {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1, "gold": counts.gold}
+                for relation, counts in self.per_relation.items()
+            },
+        }
+
+
+def attachment_scores(
+    gold: Sequence[Sentence], predicted: Sequence[Sentence], punctuation: bool = True
+) -> AttachmentScores:
+    """Score the layers ``head`` and ``deprel`` of predicted sentences against those of gold ones.
+
+    All words count, as in the shared tasks on Universal Dependencies; without ``punctuation`` those made of nothing but
+    Unicode punctuation do not, as in the shared tasks of CoNLL 2006 and 2007. Relations are compared whole, with their
+    subtypes (``nsubj:pass``). Words with the gold head ``_`` are not annotated and do not count. Without a layer
+    ``deprel`` on both sides no relation is right.
+
+    >>> gold = Sentence(("It", "rains", "now"), {"head": ("2", "0", "2"), "deprel": ("nsubj", "root", "advmod")})
+    >>> predicted = Sentence(gold.words, {"head": ("2", "0", "1"), "deprel": ("obj", "root", "advmod")})
+    >>> scores = attachment_scores([gold], [predicted])
+    >>> f"{scores.uas:.1f} {scores.las:.1f} {scores.label_accuracy:.1f}"
+    '66.7 33.3 66.7'
+    """
+    sentences = [list(words) for words in _attachments(gold, predicted, punctuation)]
+    words = [word for sentence in sentences for word in sentence]
+    return AttachmentScores(
+        words=len(words),
+        right_heads=sum(word.right_head for word in words),
+        right_relations=sum(word.right_relation for word in words),
+        right_both=sum(word.right_head and word.right_relation for word in words),
+        sentences=len(sentences),
+        exact_sentences=sum(all(word.right_head for word in sentence) for sentence in sentences),
+        per_relation=counts_per_label(
+            Counter(word.gold for word in words if word.gold),
+            Counter(word.predicted for word in words if word.predicted),
+            Counter(word.gold for word in words if word.right_head and word.right_relation),
+        ),
+    )
+
+
+def attachment_counts(
+    gold: Sequence[Sentence],
+    predicted: Sequence[Sentence],
+    punctuation: bool = True,
+    score: Literal["uas", "las"] = "uas",
+) -> NDArray[np.int64]:
+    """Counts of words, again of words, and of right ones in each sentence, [sentences, 3], for tests of significance.
+
+    >>> gold = Sentence(("It", "rains"), {"head": ("2", "0")})
+    >>> attachment_counts([gold], [gold.with_layer("head", ("0", "1"))]).tolist()
+    [[2, 2, 0]]
+    """
+    rows = []
+    for sentence in _attachments(gold, predicted, punctuation):
+        words = list(sentence)
+        right = sum(word.right_head and (score == "uas" or word.right_relation) for word in words)
+        rows.append([len(words), len(words), right])
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+class _Attachment(NamedTuple):
+    """One word: whether its head and its relation are right, and its relations ("" where there are none)."""
+
+    right_head: bool
+    right_relation: bool
+    gold: str
+    predicted: str
+
+
+def _attachments(
+    gold: Sequence[Sentence], predicted: Sequence[Sentence], punctuation: bool
+) -> Iterator[Iterator[_Attachment]]:
+    if len(gold) != len(predicted):
+        raise InputError(f"{len(gold)} gold sentences but {len(predicted)} predicted; both must be the same text")
+    for number, (one, other) in enumerate(zip(gold, predicted, strict=True), 1):
+        if one.words != other.words:
+            raise InputError(f"sentence {number}: the gold and the predicted words differ; both must be the same text")
+        for side, sentence in (("gold", one), ("predicted", other)):
+            if "head" not in sentence.layers:
+                raise InputError(f"sentence {number}: the {side} side has no layer 'head'")
+        yield _attachments_of(one, other, punctuation)
+
+
+def _attachments_of(gold: Sentence, predicted: Sentence, punctuation: bool) -> Iterator[_Attachment]:
+    nothing = ("",) * len(gold)
+    columns = zip(
+        gold.words,
+        gold.layers["head"],
+        predicted.layers["head"],
+        gold.layers.get("deprel", nothing),
+        predicted.layers.get("deprel", nothing),
+        strict=True,
+    )
+    for word, gold_head, head, gold_relation, relation in columns:
+        if gold_head != "_" and (punctuation or not is_punctuation(word)):
+            is_right = gold_relation == relation and relation != ""
+            yield _Attachment(gold_head == head, is_right, gold_relation, relation)
+
+
+def is_punctuation(word: str) -> bool:
+    """Whether all characters of a word are Unicode punctuation.
+
+    >>> is_punctuation("..."), is_punctuation("$"), is_punctuation("U.S.")
+    (True, False, False)
+    """
+    return all(category(character).startswith("P") for character in word)

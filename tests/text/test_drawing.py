@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+
+from dovetail.errors import InputError
+from dovetail.text.brackets import parse_tree
+from dovetail.text.draw_dependencies import dependency_svg, draw_dependencies
+from dovetail.text.draw_tree import draw_tree
+from dovetail.text.sentence import Sentence, Span
+from dovetail.text.tree import Tree
+from dovetail.text.tree_layout import layout
+from dovetail.text.tree_svg import tree_svg
+from dovetail.text.width import display_width
+from tests.text.helpers import trees
+
+SEA = parse_tree("(S (NP (DT the) (NN sea)) (VP (VBZ is) (ADJP (JJ big))))")
+TEXT = "{http://www.w3.org/2000/svg}text"
+RAIN = Sentence(("It", "rains", "<now>"), {"head": ("2", "0", "2"), "deprel": ("nsubj", "root", "advmod")})
+
+
+@given(trees())
+def test_no_two_nodes_of_a_row_overlap(tree):
+    plan = layout(tree, lambda node: len(node.label) + len(node.word or ""), gap=2)
+    rows: dict[int, list[tuple[float, float]]] = {}
+    for node, depth, middle, _ in plan.nodes:
+        half = (len(node.label) + len(node.word or "")) / 2
+        assert middle - half >= -1e-9
+        assert middle + half <= plan.width + 1e-9
+        rows.setdefault(depth if node.word is None else -1, []).append((middle - half, middle + half))
+    for row in rows.values():
+        row.sort()
+        assert all(left[1] + 2 <= right[0] + 1e-9 for left, right in zip(row, row[1:], strict=False))  # noqa: RUF007
+
+
+@given(trees())
+def test_every_word_is_drawn_within_the_width(tree):
+    drawing = draw_tree(tree, width=200)
+    assert all(display_width(line) <= 200 for line in drawing.splitlines())
+    for text in (drawing, draw_tree(tree, width=1)):
+        for label in set(tree.tags()):
+            assert label in text
+
+
+def test_a_drawing():
+    assert draw_tree(SEA, width=40).splitlines() == [
+        "         S",
+        "    ┌────┴────┐",
+        "   NP        VP",
+        " ┌──┴─┐    ┌──┴──┐",
+        " │    │    │   ADJP",
+        " │    │    │     │",
+        " DT   NN  VBZ   JJ",
+        "the  sea   is   big",
+    ]
+
+
+def test_a_narrow_screen_gets_lines():
+    tree = Tree("NP", (Tree("NN", word="rain"),), probability=0.25)
+    assert draw_tree(tree, width=3, probabilities=True) == "NP 0.25\n└── NN rain"
+
+
+def test_line_ends_and_wide_characters_do_not_disturb():
+    tree = Tree("X", (Tree("A", word="a\nb"), Tree("B", word="人物"), Tree("C", word="e\u0301")))
+    assert draw_tree(tree, width=40).splitlines()[-1] == "a\ufffdb  人物  e\u0301"
+
+
+def test_deep_trees_are_drawn_in_bounded_lines():
+    tree = Tree("NN", word="x")
+    for _ in range(5000):
+        tree = Tree("NP", (tree, Tree("NN", word="y")))
+    lines = draw_tree(tree, width=80).splitlines()
+    assert len(lines) == 10_001
+    assert max(map(len, lines)) < 260
+    ElementTree.fromstring(tree_svg(tree))
+
+
+@given(trees())
+def test_svg_is_xml_that_holds_all_labels_and_words(tree):
+    root = ElementTree.fromstring(tree_svg(tree, [Span(0, 1, "A<B", 0.3), Span(0, len(tree), "C")], title="t & u"))
+    texts = [element.text or "" for element in root.iter(TEXT)]
+    expected = sum(1 for _ in tree.nodes()) + len(tree) + 2
+    assert len(texts) == expected
+    assert "A<B" in texts
+
+
+def test_probable_constituents_are_darker():
+    svg = tree_svg(Tree("NP", (Tree("NN", word="rain"),), probability=0.5))
+    assert svg.count("opacity=") == 1
+    assert 'opacity="0.60"' in svg
+
+
+def test_nested_spans_do_not_share_a_row():
+    svg = tree_svg(SEA, [Span(0, 4, "A"), Span(0, 2, "B"), Span(3, 4, "C")])
+    places = {e.text: e.get("y") for e in ElementTree.fromstring(svg).iter(TEXT) if e.get("class") == "small"}
+    assert places["B"] == places["C"] != places["A"]
+
+
+def test_dependencies_are_drawn():
+    assert draw_dependencies(RAIN) == "rains (root)\n├── It (nsubj)\n└── <now> (advmod)"
+    root = ElementTree.fromstring(dependency_svg(RAIN, probabilities=[0.5, 1.0, 0.1], title="rain"))
+    texts = {element.text for element in root.iter(TEXT)}
+    assert {"It", "rains", "<now>", "nsubj", "root", "advmod"} <= texts
+
+
+def test_cyclic_dependencies_are_not_drawn():
+    with pytest.raises(InputError, match="cycle"):
+        draw_dependencies(RAIN.with_layer("head", ("2", "1", "0")))
+
+
+def test_one_word_is_drawn():
+    ElementTree.fromstring(dependency_svg(Sentence(("Go",), {"head": ("0",)})))
+    assert draw_tree(Tree("VB", word="go"), width=80) == "VB\ngo"
