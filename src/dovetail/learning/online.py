@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.priors import Prior
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.scorers.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
 Items = NDArray[np.int64]
@@ -23,8 +23,13 @@ Items = NDArray[np.int64]
 class OnlineObjective(Protocol):
     """A loss that is a sum over items."""
 
-    items: int
-    parameters: int
+    @property
+    def items(self) -> int:
+        """How many there are."""
+
+    @property
+    def parameters(self) -> int:
+        """How many weights there are."""
 
     def touch(self, which: Items, sink: SparseGradient) -> None:
         """List in ``sink`` the parameters that these items use."""
@@ -125,13 +130,13 @@ class SGD:
         n = objective.parameters
         return _Run(objective, prior, start.copy(), np.zeros(n), np.zeros(n + 1), np.random.default_rng(self.seed))
 
-    def _catch_up(self, run: _Run, listed: Items) -> None:
+    def _catch_up(self, run: _Run, listed: Listed) -> None:
         """Apply the penalty for the steps that these weights have missed; ``clock[-1]`` is the total so far."""
         missed = run.clock[-1] - run.clock[listed]
         run.weight[listed] = run.prior.proximal(run.weight[listed], self._step_length(run, listed, missed), listed)
         run.clock[listed] = run.clock[-1]
 
-    def _step_length(self, run: _Run, listed: Items, missed: Floats) -> Floats:
+    def _step_length(self, run: _Run, listed: Listed, missed: Floats) -> Floats:
         return missed
 
     def _update(self, run: _Run, sink: SparseGradient, share: float, batches: int) -> None:
@@ -154,11 +159,11 @@ class AdaGrad(SGD):
     gain: float = 0.2
     epsilon: float = 1e-6
 
-    def _gains(self, run: _Run, listed: Items) -> Floats:
+    def _gains(self, run: _Run, listed: Listed) -> Floats:
         gains: Floats = self.gain / np.sqrt(run.memory[listed] + self.epsilon)
         return gains
 
-    def _step_length(self, run: _Run, listed: Items, missed: Floats) -> Floats:
+    def _step_length(self, run: _Run, listed: Listed, missed: Floats) -> Floats:
         # A weight that no batch used kept its gain, so its missed steps add up to the gain times their share. A
         # weight that never had a gradient is zero, and stays so.
         return np.where(run.memory[listed] > 0, missed * self._gains(run, listed), 0.0)
@@ -178,7 +183,7 @@ class AveragedPerceptron(SGD):
     limit: int = 20
     batch: int = 1
 
-    def _catch_up(self, run: _Run, listed: Items) -> None:
+    def _catch_up(self, run: _Run, listed: Listed) -> None:
         pass
 
     def _finish_pass(self, run: _Run) -> None:

@@ -353,28 +353,34 @@ class Tagger(Estimator):
 
     def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
         """Write the model to one file; ``half`` stores weights in half precision."""
-        model = self._model()
-        settings = self.get_params() | {"features": model.features.name, "ignore": list(self.ignore)}
-        del settings["threads"]  # no part of the model: the same data gives the same file on any number of cores
-        header = {
-            "kind": "tagger",
-            "dovetail": __version__,
-            "settings": settings,
-            "card": self.card_ | (card or {}),
-            **model.header(),
-        }
-        save_model(path, header, model.arrays(half))
+        header, arrays = self.packed(half)
+        save_model(path, header | {"card": self.card_ | (card or {})}, arrays)
 
     @classmethod
     def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Tagger:
         """Read a model file. Python functions that served as templates are given again, by the same names."""
         header, arrays = load_model(path, "tagger")
         try:
-            known = {f.name for f in fields(cls) if f.init}
-            tagger = cls(**{k: v for k, v in header["settings"].items() if k in known})
-            tagger.model_ = ChainModel.from_file(header, arrays, [call(f) for f in functions])
+            return cls.unpacked(header, arrays, functions)
         except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
+
+    def packed(self, half: bool = False) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The header and the arrays of a model file."""
+        model = self._model()
+        settings = self.get_params() | {"features": model.features.name, "ignore": list(self.ignore)}
+        del settings["threads"]  # no part of the model: the same data gives the same file on any number of cores
+        header = {"kind": "tagger", "dovetail": __version__, "settings": settings, "card": self.card_, **model.header()}
+        return header, model.arrays(half)
+
+    @classmethod
+    def unpacked(
+        cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Sequence[Callable[..., Any]] = ()
+    ) -> Tagger:
+        """From what ``packed`` gave."""
+        known = {f.name for f in fields(cls) if f.init}
+        tagger = cls(**{k: v for k, v in header["settings"].items() if k in known})
+        tagger.model_ = ChainModel.from_file(header, arrays, [call(f) for f in functions])
         if tagger.features not in SETS:
             tagger.features = tagger.model_.features
         tagger.card_ = header.get("card", {})

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+Listed = NDArray[np.int64] | slice
+
 
 @dataclass
 class SparseGradient:
@@ -20,6 +22,7 @@ class SparseGradient:
     stamp: NDArray[np.int64]
     count: int = 0
     step: int = 0
+    is_whole: bool = False
 
     @classmethod
     def of_size(cls, parameters: int) -> SparseGradient:
@@ -34,8 +37,13 @@ class SparseGradient:
         """Forget all entries."""
         self.count = 0
         self.step += 1
+        self.is_whole = False
+
+    def list_all(self) -> None:
+        """List every parameter: no list at all, and steps over the whole vector, where a batch uses most of it."""
+        self.is_whole = True
 
     @property
-    def listed(self) -> NDArray[np.int64]:
-        """The parameters in use."""
-        return self.items[: self.count]
+    def listed(self) -> Listed:
+        """The parameters in use: their numbers, or all of them as a slice."""
+        return slice(0, len(self.value)) if self.is_whole else self.items[: self.count]

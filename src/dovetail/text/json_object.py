@@ -23,7 +23,19 @@ Entities = Literal["all", "named"]
 
 _WORDS = ("words", "tokens")
 _SPANS = ("spans", "entities")
-_SENTENCE_FIELDS = {*_WORDS, "entities", "doc", "id", "offsets", "text", "comments", "tree", "heads", "deprels"}
+_SENTENCE_FIELDS = {
+    *_WORDS,
+    "entities",
+    "doc",
+    "id",
+    "offsets",
+    "text",
+    "comments",
+    "tree",
+    "constituents",
+    "heads",
+    "deprels",
+}
 
 
 class JsonObject:
@@ -140,7 +152,15 @@ class JsonObject:
         for position, (leaf, word) in enumerate(zip(leaves, words, strict=True)):
             if leaf != word and leaf != escaped(word):
                 raise self.wrong(f'word {position} is {leaf!r} in "tree" but {word!r} in "words"')
-        return tree if leaves == words else tree.with_leaves(words)
+        return self._with_probabilities(tree if leaves == words else tree.with_leaves(words))
+
+    def _with_probabilities(self, tree: Tree) -> Tree:
+        """The tree with the probabilities of ``constituents``, where a parser has written them."""
+        try:
+            known = {(int(s), int(e), str(label)): float(p) for s, e, label, p in self.fields.get("constituents", [])}
+        except (TypeError, ValueError):
+            raise self.wrong('"constituents" are not all [start, end, label, probability]') from None
+        return tree.with_probabilities(known) if known else tree
 
     def _entities(self, length: int, entities: Entities) -> tuple[Span, ...]:
         spans = tuple(Span(*span) for span in self._spans("entities", length, "words"))

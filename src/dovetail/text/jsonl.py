@@ -1,12 +1,12 @@
 """JSON lines: one object a line, a sentence or a document each.
 
-A sentence has ``words`` (or ``tokens``). Other lists with one string or number a word become layers;
-``entities`` are ``[start, end, label]`` or ``{"start", "end", "label", "probability"}`` in words; ``doc``
-names its document, ``offsets`` and ``text`` say where it lies in it; ``tree`` is a tree in Penn brackets;
-``heads`` (counted from 0, -1 for the root) and ``deprels`` are dependencies, which become the layers ``head``
-and ``deprel`` of CoNLL-U. A document has ``text``, and perhaps
-``id`` and ``spans`` (or ``entities``) as above but in characters. All other fields are kept as comments ``#
-key = value`` of the sentence, or of the document's first.
+A sentence has ``words`` (or ``tokens``). Other lists with one string or number a word become layers; ``entities``
+are ``[start, end, label]`` or ``{"start", "end", "label", "probability"}`` in words; ``doc`` names its document,
+``offsets`` and ``text`` say where it lies in it; ``tree`` is a tree in Penn brackets, ``constituents`` its parts as
+``[start, end, label, probability]``; ``heads`` (counted from 0, -1 for the root) and ``deprels`` are dependencies,
+which become the layers ``head`` and ``deprel`` of CoNLL-U. A document has ``text``, and perhaps ``id`` and ``spans``
+(or ``entities``) as above but in characters. All other fields are kept as comments ``# key = value`` of the sentence,
+or of the document's first.
 """
 
 from __future__ import annotations
@@ -158,6 +158,8 @@ def _sentence_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str
         fields.update(_layer_fields(sentence))
         if sentence.tree is not None:
             fields["tree"] = str(sentence.tree)
+            if sure := [span for span in sentence.tree.spans() if span.probability is not None]:
+                fields["constituents"] = [[s.start, s.end, s.label, round(s.probability or 0.0, 6)] for s in sure]
         if sentence.spans or "ner" in sentence.layers:
             fields["entities"] = [
                 _span_object(span.start, span.end, span.label, span.probability, _surface(sentence, document, span))

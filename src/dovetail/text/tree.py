@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
@@ -145,6 +145,18 @@ class Tree:
             return replace(node, label=labels[position], word=words[position])
 
         return self.fold(renewed)
+
+    def with_probabilities(self, known: Mapping[tuple[int, int, str], float]) -> Tree:
+        """The tree with the probabilities of its constituents by ``(start, end, label)``.
+
+        >>> Tree("NP", (Tree("NN", word="rain"),)).with_probabilities({(0, 1, "NP"): 0.9}).probability
+        0.9
+        """
+        built: list[Tree] = []
+        for start, end, node in reversed(list(self.places())):
+            children = tuple([built.pop() for _ in node.children])
+            built.append(replace(node, children=children, probability=known.get((start, end, node.label))))
+        return built[0]
 
     @classmethod
     def from_spans(cls, words: Sequence[str], tags: Sequence[str], spans: Sequence[Span], root: str = "ROOT") -> Tree:

@@ -1,0 +1,1 @@
+"""Grammars read off treebanks: binarisation and annotation of trees, rules with counts, lexicons, probabilities."""

@@ -1,0 +1,352 @@
+"""Parser: constituent trees by a conditional random field over a context-free grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import DovetailError, InputError, ModelFileError
+from dovetail.evaluate.brackets import bracket_scores
+from dovetail.features.clusters import Clusters
+from dovetail.grammars.binarise import Binarisation
+from dovetail.learning.monitor import Monitor, Progress
+from dovetail.learning.online import SGD, AdaGrad
+from dovetail.learning.priors import Prior
+from dovetail.models.estimator import Estimator, check_at_least, check_choice
+from dovetail.models.file import load_model, save_model
+from dovetail.models.parser_data import gold_trees, treebank_of
+from dovetail.models.parser_decoding import LONGEST, Decoder, Parse, Part, cut, joined
+from dovetail.models.parser_explain import ConstituentExplanation, explain_constituent
+from dovetail.models.parser_model import ParserModel
+from dovetail.models.parser_training import ParserSettings, ParserTraining, generative_model
+from dovetail.models.tagger import as_sentences
+from dovetail.models.tagging import jackknifed, pos_tagger
+from dovetail.text.sentence import Sentence, Span
+from dovetail.text.tree import Tree
+from dovetail.threads import run_shards
+from dovetail.version import __version__
+
+BATCH_SENTENCES = 500
+OPTIMISERS: dict[str, type[SGD]] = {"adagrad": AdaGrad, "sgd": SGD}
+
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True, eq=False)
+class Parser(Estimator):
+    """A feature-rich constituency parser, trained on sentences that have a tree.
+
+    Words are tagged first, by a tagger that is trained along; the parser reads its tags and may overrule them.
+    """
+
+    features: str = "full"
+    """full; rules: words for their parts of speech, and the rules themselves; generative: counted probabilities."""
+    vertical: int | None = None
+    """How many labels on the way to the root a symbol shows: 2 is parent annotation. 1, or 2 for generative."""
+    horizontal: int | None = None
+    """How many siblings a partial symbol shows. 0, or 1 for generative."""
+    direction: str = "right"
+    """Where long constituents branch when they are made binary: right or left."""
+    head_tags: bool | None = None
+    """Whether verb phrases show the part of speech of their head. No, but yes for generative."""
+    relax: int | None = None
+    """Lend rules to symbols that are in more than so many and differ in annotation only; None for no such rules."""
+    tags: str = "predicted"
+    """predicted: by a tagger trained along. given: from the layer pos, in training and later."""
+    clusters: Mapping[str, Clusters] | None = None
+    """Clusters of words, for the features of tagger and parser."""
+    folds: int = 5
+    """In how many parts the training data is cut, so that each is tagged by a tagger of the others."""
+    max_length: int | None = None
+    """Leave longer sentences out of training; those of over 250 words are left out anyway."""
+    threshold: float = 1e-3
+    """What is less probable under a small generative grammar is not looked at."""
+    smoothing: float = 5.0
+    """How many sightings of a symbol its rules without annotation are worth; for generative."""
+    optimiser: str = "adagrad"
+    """adagrad or sgd."""
+    l2: float = 1.0
+    """Penalty on squared weights: 1 / (2 variance)."""
+    iterations: int = 10
+    """At most so many passes."""
+    batch: int = 64
+    """Sentences a step."""
+    gain: float = 0.1
+    """Step size."""
+    min_count: int = 1
+    """Drop features that are seen with a rule, symbol or tag less often."""
+    decode: str = "viterbi"
+    """viterbi: the most probable tree. recall: that with the most constituents expected to be right."""
+    patience: int = 3
+    """Passes without progress on dev before training stops."""
+    seed: int = 1
+    """Of everything random."""
+    threads: int | None = None
+    """How many cores to use; None for all. The result does not depend on it."""
+
+    kind: ClassVar[str] = "parser"
+    target: ClassVar[str] = "tree"
+
+    model_: ParserModel | None = field(default=None, init=False, repr=False)
+    card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    # training
+
+    def fit(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        dev: Iterable[Sentence] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        doing: Callable[[str], None] | None = None,
+    ) -> Parser:
+        """Train on sentences with trees. With ``dev``, keep the weights that score best there, and stop in time.
+
+        ``doing`` is told what is being prepared. Ctrl-C ends training early with the best weights so far.
+        """
+        self._check_settings()
+        everything = list(sentences)
+        corpus, trees = treebank_of(everything, "training", self.max_length)
+        left_out = len(everything) - len(corpus)
+        say = doing or (lambda what: None)
+        held_out, gold = treebank_of(dev, "dev") if dev is not None else ([], [])
+        settings = ParserSettings(
+            self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
+            self.min_count, self._threads(),
+        )  # fmt: skip
+        self.card_ = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "left_out": left_out}
+        if self.features == "generative":
+            say("counting the rules")
+            self.model_ = generative_model(trees, settings, self.smoothing)
+            score = self.score(held_out) if dev is not None else None
+            self.card_ |= self._sizes(self.model_) | {"stopped": "counted", "dev": score}
+            return self
+        tagger, tags = self._tags(corpus, trees, say)
+        say("pruning the charts")
+        training = ParserTraining.prepare(corpus, trees, tags, settings, tagger)
+        monitor = Monitor(report=progress, dev_every=1, patience=self.patience)
+        if dev is not None:
+            monitor.dev_score = self._dev_scorer(training, held_out, gold)
+        optimiser = OPTIMISERS[self.optimiser](limit=self.iterations, batch=self.batch, gain=self.gain, seed=self.seed)
+        weight = optimiser.minimise(training.objective, Prior(self.l2), training.start, monitor)
+        self.model_ = training.export(weight)
+        best = monitor.best_dev if monitor.best is not None else None
+        self.card_ |= self._sizes(self.model_) | {"stopped": monitor.reason, "dev": best}
+        return self
+
+    @staticmethod
+    def _sizes(model: ParserModel) -> dict[str, int]:
+        grammar = model.treebank.grammar
+        return {"symbols": grammar.symbols, "rules": grammar.rules + grammar.unaries, "weights": len(model.weight)}
+
+    def _check_settings(self) -> None:
+        settings = self.get_params()
+        check_choice("features", self.features, ("full", "rules", "generative"))
+        check_choice("direction", self.direction, ("right", "left"))
+        check_choice("tags", self.tags, ("predicted", "given"))
+        check_choice("optimiser", self.optimiser, OPTIMISERS)
+        check_choice("decode", self.decode, ("viterbi", "recall"))
+        least = {"vertical": 1, "horizontal": 0, "relax": 0, "folds": 2, "max_length": 1, "iterations": 1, "batch": 1}
+        check_at_least(settings, least | {"min_count": 1, "patience": 1, "seed": 0, "threads": 1})
+        if not 0 <= self.threshold < 1:
+            raise DovetailError(f"threshold={self.threshold}: a probability below 1")
+        if not 0 <= self.l2 < np.inf or not 0 < self.gain < np.inf:
+            raise DovetailError(f"l2={self.l2}, gain={self.gain}: a penalty is not negative, a step size positive")
+
+    def _binarisation(self) -> Binarisation:
+        counted = self.features == "generative"
+        return Binarisation(
+            (2 if counted else 1) if self.vertical is None else self.vertical,
+            int(counted) if self.horizontal is None else self.horizontal,
+            "left" if self.direction == "left" else "right",
+            counted if self.head_tags is None else self.head_tags,
+        )
+
+    def _tags(
+        self, corpus: Sequence[Sentence], trees: Sequence[Tree], say: Callable[[str], None]
+    ) -> tuple[Any, list[tuple[str, ...]]]:
+        """The tagger, and the tags that the training features read: as the tagger gives them to new text."""
+        if self.tags == "given":
+            return None, [tree.tags() for tree in trees]
+
+        def make() -> Any:
+            return pos_tagger(self.clusters, self.threads, self.seed)
+
+        say("tagger")
+        tagger = make().fit(corpus)
+        if len(corpus) < 2 * self.folds:
+            return tagger, [tuple(tags) for tags in tagger.predict(corpus)]
+        return tagger, jackknifed(make, corpus, self.folds, lambda done: say(f"tags, part {done} of {self.folds}"))
+
+    def _dev_scorer(
+        self, training: ParserTraining, dev: Sequence[Sentence], gold: Sequence[Tree]
+    ) -> Callable[[NDArray[np.float64]], float]:
+        def dev_score(weight: NDArray[np.float64]) -> float:
+            found = self._parses(training.export(weight), dev)
+            return float(bracket_scores(gold, [each.tree for each in found]).f1)
+
+        return dev_score
+
+    # answers
+
+    def predict(self, sentences: Iterable[Any]) -> list[Tree]:
+        """The tree of every sentence."""
+        return [each.tree for each in self.parse(sentences)]
+
+    def parse(self, sentences: Iterable[Any], probabilities: bool = False) -> list[Parse]:
+        """The tree of every sentence and how it was found; with probabilities, that of every constituent."""
+        corpus = as_sentences(sentences)
+        model = self._model()
+        found: list[Parse] = []
+        for first in range(0, len(corpus), BATCH_SENTENCES):
+            found.extend(self._parses(model, corpus[first : first + BATCH_SENTENCES], probabilities))
+        return found
+
+    def predict_marginals(self, sentences: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
+        """For every sentence all constituents that are more probable than ``least``, with their probabilities."""
+        decoder = Decoder(self._model())
+        found = []
+        for parts in self._parts(decoder.model, as_sentences(sentences)):
+            spans, begin = [], 0
+            for part in parts:
+                chart = decoder.chart(part)[0]
+                spans += [
+                    replace(s, start=s.start + begin, end=s.end + begin) for s in decoder.labels.spans(chart, least)
+                ]
+                begin += len(part.words)
+            found.append(spans)
+        return found
+
+    def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[tuple[Tree, float]]]:
+        """The k most probable trees of every sentence, best first, each with its probability among those looked at.
+
+        Trees that differ only in the parts that a long constituent is built from are one tree; so fewer may be found.
+        """
+        corpus = as_sentences(sentences)
+        decoder = Decoder(self._model())
+
+        def one(part: Part) -> list[tuple[Tree, float]]:
+            chart = decoder.chart(part)[0]
+            found: dict[Tree, float] = {}
+            for derivation, log_probability in chart.kbest(k):
+                tree = decoder.rooted(derivation, part.shown)
+                found[tree] = found.get(tree, 0.0) + float(np.exp(log_probability))
+            return sorted(found.items(), key=lambda pair: -pair[1])
+
+        return [self._whole(one(parts[0]), parts) for parts in self._parts(decoder.model, corpus)]
+
+    def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[Tree]]:
+        """``n`` trees of every sentence, drawn exactly from the model's distribution over those that pruning leaves."""
+        decoder = Decoder(self._model())
+        rng = np.random.default_rng(self.seed if seed is None else seed)
+        found = []
+        for parts in self._parts(decoder.model, as_sentences(sentences)):
+            chart = decoder.chart(parts[0])[0]
+            trees = [decoder.rooted(tree, parts[0].shown) for tree in chart.sample(n, rng)]
+            found.append(self._whole(trees, parts))
+        return found
+
+    def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
+        """Why words ``start`` up to ``end`` are a constituent of the best tree, with this label if one is given."""
+        [one] = as_sentences([sentence])
+        [found] = self.parse([one], probabilities=True)
+        matching = [s for s in found.tree.spans()[1:] if (s.start, s.end) == (start, end) and label in (None, s.label)]
+        if not matching:
+            there = ", ".join(f"{s.label} {s.start}-{s.end}" for s in found.tree.spans()[1:])
+            raise DovetailError(f"words {start} to {end} are no {label or 'constituent'}; there are: {there}")
+        [parts] = self._parts(self._model(), [one])
+        [part] = self._whole(parts, parts)
+        span = matching[0]
+        return explain_constituent(
+            self._model(), part.words, part.tags, start, end, span.label, float(span.probability or 0.0)
+        )
+
+    def _whole(self, answer: T, parts: Sequence[Part]) -> T:
+        if len(parts) > 1:
+            raise DovetailError(
+                f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this"
+            )
+        return answer
+
+    def _parts(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[list[Part]]:
+        """Every sentence as what is parsed: itself, or the parts of a very long one."""
+        spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
+        tags = self._tags_for(model, spelled)
+        places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words)]
+        words = [spelled[i].words[begin:end] for i, begin, end in places]
+        known = [tags[i][begin:end] for i, begin, end in places]
+        found: list[list[Part]] = [[] for _ in corpus]
+        for place, lists, spelling, given in zip(places, model.lists(words, known), words, known, strict=True):
+            i, begin, end = place
+            found[i].append(Part(lists, spelling, given, corpus[i].words[begin:end]))
+        return found
+
+    def _parses(self, model: ParserModel, corpus: Sequence[Sentence], probabilities: bool = False) -> list[Parse]:
+        decoder = Decoder(model, self.decode == "recall", probabilities)
+        parts = self._parts(model, corpus)
+
+        def one(i: int) -> Parse:
+            return joined([decoder(part) for part in parts[i]], model.root)
+
+        return run_shards(one, range(len(corpus)), self._threads())
+
+    def _tags_for(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        if self.tags == "predicted" and model.is_generative:
+            return [("",) * len(sentence) for sentence in corpus]
+        if model.tagger is not None:
+            return [tuple(tags) for tags in model.tagger.predict(corpus)]
+        for number, sentence in enumerate(corpus, 1):
+            if "pos" not in sentence.layers:
+                raise InputError(f"sentence {number} has no layer 'pos', which this parser reads (it was trained so)")
+        return [sentence.layers["pos"] for sentence in corpus]
+
+    def score(self, sentences: Iterable[Sentence]) -> float:
+        """Labelled bracket F1 in percent, as evalb counts."""
+        corpus = list(sentences)
+        return float(bracket_scores(gold_trees(corpus, "gold"), self.predict(corpus)).f1)
+
+    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
+        """The sentences with their trees, and their parts of speech in the layer ``pos``."""
+        stream = iter(sentences)
+        while some := list(islice(stream, BATCH_SENTENCES)):
+            for sentence, found in zip(some, self.parse(some, probabilities), strict=True):
+                yield replace(sentence, tree=found.tree).with_layer("pos", found.tree.tags())
+
+    # files
+
+    def save(self, path: str | Path, *, card: dict[str, Any] | None = None) -> None:
+        """Write the model to one file."""
+        model = self._model()
+        settings = {k: v for k, v in self.get_params().items() if k not in ("threads", "clusters")}
+        header = {
+            "kind": "parser",
+            "dovetail": __version__,
+            "settings": settings,
+            "card": self.card_ | (card or {}),
+            **model.header(),
+        }
+        save_model(path, header, model.arrays())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Parser:
+        """Read a model file."""
+        header, arrays = load_model(path, "parser")
+        try:
+            known = {f.name for f in fields(cls) if f.init}
+            parser = cls(**{k: v for k, v in header["settings"].items() if k in known})
+            parser.model_ = ParserModel.from_file(header, arrays)
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+            raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
+        parser.card_ = header.get("card", {})
+        return parser
+
+    def _model(self) -> ParserModel:
+        if self.model_ is None:
+            raise DovetailError("this parser is not trained: call fit, or load a model")
+        return self.model_

@@ -1,0 +1,143 @@
+"""From charts to trees: the best tree, where pruning lets none through a wider search, and at last pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from dovetail.grammars.treebank import TreebankGrammar
+from dovetail.models.parser_labels import LabelTable
+from dovetail.models.parser_model import ParserModel
+from dovetail.models.parser_parameters import SentenceLists
+from dovetail.structures.grammar import Derivation, ParseChart, cells
+from dovetail.structures.grammar_kernels import Rules
+from dovetail.structures.grammar_parts import cell_count
+from dovetail.structures.grammar_search import BestChart, follow, viterbi
+from dovetail.text.tree import Tree
+
+LONGEST = 250  # words; what is longer is cut, for the time grows with the cube
+STOPS = frozenset(".;:?!,")
+COST = 0.5  # by recall, a constituent must be this probable to be worth having
+WIDER = (1e-6, 0.0)  # thresholds to try where the usual one leaves no tree
+
+Search = Literal["usual", "wider", "pieces", "cut"]
+
+
+@dataclass(frozen=True)
+class Parse:
+    """A tree, and how it came about.
+
+    ``search``: ``usual``; ``wider``, where pruning had left no tree; ``pieces``, where the grammar has none: the fewest
+    trees that cover the sentence, under one root; ``cut``: a sentence of more than 250 words, parsed in parts.
+    """
+
+    tree: Tree
+    search: Search = "usual"
+
+
+class Part(NamedTuple):
+    """Words that are parsed at once: a sentence, or a part of a very long one, and its words as they were given."""
+
+    lists: SentenceLists
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """How trees are chosen, and whether constituents get their probabilities."""
+
+    model: ParserModel
+    by_recall: bool = False
+    with_probabilities: bool = False
+
+    def __call__(self, part: Part) -> Parse:
+        """The tree of a sentence of up to 250 words."""
+        model = self.model
+        chart, search = self.chart(part)
+        best = chart.max_recall(*self.labels.of_chart, COST) if self.by_recall else chart.best()
+        if best is None:
+            return Parse(Tree(model.root, tuple(pieces(model.treebank, chart, part.shown))), "pieces")
+        known = self.labels.probabilities(chart, best) if self.with_probabilities else None
+        return Parse(self.rooted(best, part.shown, known), search)
+
+    def chart(self, part: Part) -> tuple[ParseChart, Search]:
+        """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""
+        model, lists, words, tags = self.model, part.lists, part.words, part.tags
+        chart = model.chart(lists, model.mask(words, tags), words)
+        if chart.best() is not None:
+            return chart, "usual"
+        for threshold in WIDER:
+            chart = model.chart(lists, model.mask(words, tags, threshold), words)
+            if chart.best() is not None:
+                break
+        return chart, "wider"
+
+    def rooted(
+        self, tree: Derivation, words: Sequence[str], probabilities: Mapping[tuple[int, int, str], float] | None = None
+    ) -> Tree:
+        """A derivation as a tree under the treebank's root."""
+        found = self.model.treebank.tree(tree, words, probabilities)
+        return found if found.label == self.model.root else Tree(self.model.root, (found,))
+
+    @property
+    def labels(self) -> LabelTable:
+        """The labels of constituents."""
+        return self.model.labels
+
+
+def cut(words: Sequence[str], longest: int = LONGEST) -> list[tuple[int, int]]:
+    """Where to cut a sentence that is too long: after the last stop before the bound, else at the bound.
+
+    >>> cut(["a", ",", "b", "c", "d"], 3)
+    [(0, 2), (2, 5)]
+    """
+    parts, begin = [], 0
+    while len(words) - begin > longest:
+        stops = [i + 1 for i in range(begin + longest // 2, begin + longest) if words[i] in STOPS]
+        end = stops[-1] if stops else begin + longest
+        parts.append((begin, end))
+        begin = end
+    return [*parts, (begin, len(words))]
+
+
+def joined(parts: Sequence[Parse], root: str) -> Parse:
+    """The parts of a sentence that was cut, under one root."""
+    if len(parts) == 1:
+        return parts[0]
+    children = [child for part in parts for child in (part.tree.children if part.tree.label == root else [part.tree])]
+    return Parse(Tree(root, tuple(children)), "cut")
+
+
+def pieces(treebank: TreebankGrammar, chart: ParseChart, words: Sequence[str]) -> list[Tree]:
+    """As few trees as cover a sentence that has none of its own; of as many, those with the highest score."""
+    n, grammar = len(words), treebank.grammar
+    filled = BestChart.empty(n, grammar.symbols)
+    mask = np.ones((cell_count(n), grammar.symbols), np.uint8) if chart.mask is None else chart.mask
+    viterbi(n, Rules.of(grammar), chart.potentials, mask, filled)
+    whole = np.array([not symbol.partial for symbol in treebank.symbols])
+    scores = np.where(whole, filled.top, -np.inf)
+    best: list[tuple[int, float]] = [(0, 0.0)]  # of the words up to each: the number of pieces, minus the score
+    back: list[tuple[int, int]] = [(0, 0)]
+    for end in range(1, n + 1):
+        options = []
+        for begin in range(end):
+            row = scores[int(cells(n, begin, end))]
+            symbol = int(row.argmax())
+            if row[symbol] > -np.inf:
+                count, cost = best[begin]
+                options.append(((count + 1, cost - float(row[symbol])), (begin, symbol)))
+        chosen = min(options)
+        best.append(chosen[0])
+        back.append(chosen[1])
+    found, end = [], n
+    while end:
+        begin, symbol = back[end]
+        derivation = follow(n, grammar, filled, symbol, begin, end)
+        found.append(treebank.tree(derivation, words[begin:end]))
+        end = begin
+    return found[::-1]
