@@ -20,6 +20,7 @@ from dovetail.learning.online import SGD, AdaGrad
 from dovetail.learning.priors import Prior
 from dovetail.models.estimator import Estimator, check_at_least, check_choice
 from dovetail.models.file import load_model, save_model
+from dovetail.models.joint_model import JointModel
 from dovetail.models.parser_data import gold_trees, treebank_of
 from dovetail.models.parser_decoding import LONGEST, Decoder, Parse, Part, cut, joined
 from dovetail.models.parser_explain import ConstituentExplanation, explain_constituent
@@ -75,8 +76,8 @@ class Parser(Estimator):
     """Penalty on squared weights: 1 / (2 variance)."""
     iterations: int = 10
     """At most so many passes."""
-    batch: int = 64
-    """Sentences a step."""
+    batch: int | None = None
+    """Sentences a step; None for 64, or fewer where that makes less than 50 steps a pass."""
     gain: float = 0.1
     """Step size."""
     min_count: int = 1
@@ -133,12 +134,16 @@ class Parser(Estimator):
         monitor = Monitor(report=progress, dev_every=1, patience=self.patience)
         if dev is not None:
             monitor.dev_score = self._dev_scorer(training, held_out, gold)
-        optimiser = OPTIMISERS[self.optimiser](limit=self.iterations, batch=self.batch, gain=self.gain, seed=self.seed)
-        weight = optimiser.minimise(training.objective, Prior(self.l2), training.start, monitor)
+        weight = self._steps(len(corpus)).minimise(training.objective, Prior(self.l2), training.start, monitor)
         self.model_ = training.export(weight)
         best = monitor.best_dev if monitor.best is not None else None
         self.card_ |= self._sizes(self.model_) | {"stopped": monitor.reason, "dev": best}
         return self
+
+    def _steps(self, sentences: int) -> SGD:
+        """The optimiser for so many sentences."""
+        batch = self.batch or min(64, max(8, sentences // 50))
+        return OPTIMISERS[self.optimiser](limit=self.iterations, batch=batch, gain=self.gain, seed=self.seed)
 
     @staticmethod
     def _sizes(model: ParserModel) -> dict[str, int]:
@@ -274,9 +279,9 @@ class Parser(Estimator):
             )
         return answer
 
-    def _parts(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[list[Part]]:
+    def _parts(self, model: ParserModel | JointModel, corpus: Sequence[Sentence]) -> list[list[Part]]:
         """Every sentence as what is parsed: itself, or the parts of a very long one."""
-        spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
+        spelled = [replace(sentence, words=model.plain.spelled(sentence.words)) for sentence in corpus]
         tags = self._tags_for(model, spelled)
         places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words)]
         words = [spelled[i].words[begin:end] for i, begin, end in places]
@@ -287,7 +292,9 @@ class Parser(Estimator):
             found[i].append(Part(lists, spelling, given, corpus[i].words[begin:end]))
         return found
 
-    def _parses(self, model: ParserModel, corpus: Sequence[Sentence], probabilities: bool = False) -> list[Parse]:
+    def _parses(
+        self, model: ParserModel | JointModel, corpus: Sequence[Sentence], probabilities: bool = False
+    ) -> list[Parse]:
         decoder = Decoder(model, self.decode == "recall", probabilities)
         parts = self._parts(model, corpus)
 
@@ -296,11 +303,11 @@ class Parser(Estimator):
 
         return run_shards(one, range(len(corpus)), self._threads())
 
-    def _tags_for(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
-        if self.tags == "predicted" and model.is_generative:
+    def _tags_for(self, model: ParserModel | JointModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        if self.tags == "predicted" and model.plain.is_generative:
             return [("",) * len(sentence) for sentence in corpus]
-        if model.tagger is not None:
-            return [tuple(tags) for tags in model.tagger.predict(corpus)]
+        if model.plain.tagger is not None:
+            return [tuple(tags) for tags in model.plain.tagger.predict(corpus)]
         for number, sentence in enumerate(corpus, 1):
             if "pos" not in sentence.layers:
                 raise InputError(f"sentence {number} has no layer 'pos', which this parser reads (it was trained so)")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from dovetail.grammars.treebank import TreebankGrammar
+from dovetail.models.joint_model import JointModel
 from dovetail.models.parser_labels import LabelTable
 from dovetail.models.parser_model import ParserModel
 from dovetail.models.parser_parameters import SentenceLists
@@ -16,6 +17,7 @@ from dovetail.structures.grammar import Derivation, ParseChart, cells
 from dovetail.structures.grammar_kernels import Rules
 from dovetail.structures.grammar_parts import cell_count
 from dovetail.structures.grammar_search import BestChart, follow, viterbi
+from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
 
 LONGEST = 250  # words; what is longer is cut, for the time grows with the cube
@@ -36,6 +38,8 @@ class Parse:
 
     tree: Tree
     search: Search = "usual"
+    entities: tuple[Span, ...] = ()
+    """Those that a joint parser finds."""
 
 
 class Part(NamedTuple):
@@ -51,7 +55,7 @@ class Part(NamedTuple):
 class Decoder:
     """How trees are chosen, and whether constituents get their probabilities."""
 
-    model: ParserModel
+    model: ParserModel | JointModel
     by_recall: bool = False
     with_probabilities: bool = False
 
@@ -61,9 +65,16 @@ class Decoder:
         chart, search = self.chart(part)
         best = chart.max_recall(*self.labels.of_chart, COST) if self.by_recall else chart.best()
         if best is None:
-            return Parse(Tree(model.root, tuple(pieces(model.treebank, chart, part.shown))), "pieces")
+            return Parse(Tree(model.root, tuple(self.pieces(part))), "pieces")
         known = self.labels.probabilities(chart, best) if self.with_probabilities else None
-        return Parse(self.rooted(best, part.shown, known), search)
+        entities = model.entities(best, chart if self.with_probabilities else None)
+        return Parse(self.rooted(best, part.shown, known), search, tuple(entities))
+
+    def pieces(self, part: Part) -> list[Tree]:
+        """As few trees as cover a sentence that has none of its own."""
+        plain = self.model.plain
+        chart = plain.chart(part.lists, plain.mask(part.words, part.tags, 0.0), part.words)
+        return pieces(plain.treebank, chart, part.shown)
 
     def chart(self, part: Part) -> tuple[ParseChart, Search]:
         """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""
@@ -81,7 +92,7 @@ class Decoder:
         self, tree: Derivation, words: Sequence[str], probabilities: Mapping[tuple[int, int, str], float] | None = None
     ) -> Tree:
         """A derivation as a tree under the treebank's root."""
-        found = self.model.treebank.tree(tree, words, probabilities)
+        found = self.model.tree(tree, words, probabilities)
         return found if found.label == self.model.root else Tree(self.model.root, (found,))
 
     @property
@@ -110,7 +121,11 @@ def joined(parts: Sequence[Parse], root: str) -> Parse:
     if len(parts) == 1:
         return parts[0]
     children = [child for part in parts for child in (part.tree.children if part.tree.label == root else [part.tree])]
-    return Parse(Tree(root, tuple(children)), "cut")
+    entities, begin = [], 0
+    for part in parts:
+        entities += [replace(e, start=e.start + begin, end=e.end + begin) for e in part.entities]
+        begin += len(part.tree)
+    return Parse(Tree(root, tuple(children)), "cut", tuple(entities))
 
 
 def pieces(treebank: TreebankGrammar, chart: ParseChart, words: Sequence[str]) -> list[Tree]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.grammars.joint import JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.structures.grammar import Derivation, ParseChart, cells
 from dovetail.text.sentence import Span
@@ -32,6 +33,14 @@ class LabelTable:
         chains = tuple(np.array([number[s.label] for s in chain], np.int32) for chain in treebank.chains)
         return cls(tuple(number), np.array(group, np.int32), chains, treebank)
 
+    @classmethod
+    def of_joint(cls, joint: JointGrammar) -> LabelTable:
+        """The labels of a joint grammar, whose symbols come twice."""
+        base = cls.of(joint.base)
+        none = np.zeros(0, np.int32)
+        chains = tuple(none if chain < 0 else base.chains[chain] for chain in joint.unary_base.tolist())
+        return replace(base, group=np.tile(base.group, 2), chains=chains)
+
     @property
     def of_chart(self) -> tuple[NDArray[np.int32], tuple[NDArray[np.int32], ...]]:
         """The arguments that charts take."""
@@ -56,7 +65,7 @@ class LabelTable:
         for i, tag in enumerate(tree.tags.tolist()):
             same = [t for t, symbol in enumerate(tags) if symbol.label == tags[tag].label]
             found[i, i + 1, tags[tag].label] = min(1.0, float(of_tags[i, same].sum()))
-        parents = self.treebank.grammar.parent[tree.binary[:, 0]]
+        parents = chart.grammar.parent[tree.binary[:, 0]]
         spans = [(b, e, self.group[a]) for (_, b, _, e), a in zip(tree.binary.tolist(), parents.tolist(), strict=True)]
         spans += [(b, e, label) for u, b, e in tree.unary.tolist() for label in self.chains[u].tolist()]
         for begin, end, label in spans:

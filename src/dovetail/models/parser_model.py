@@ -25,8 +25,10 @@ from dovetail.models.parser_text import looked_up, sentence_lists, with_gaps
 from dovetail.models.tagger import Tagger
 from dovetail.models.tagging import packed_tagger, unpacked_tagger
 from dovetail.scorers.linear import Layout, output_type
-from dovetail.structures.grammar import ParseChart
+from dovetail.structures.grammar import Derivation, ParseChart
 from dovetail.structures.grammar_parts import Mask
+from dovetail.text.sentence import Span
+from dovetail.text.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,15 @@ class ParserModel:
         """Where the weights of each block are."""
         return ParserParameters(self.treebank.grammar, self.layouts)
 
+    @property
+    def plain(self) -> ParserModel:
+        """The parser without anything that is joined to it: itself."""
+        return self
+
+    def entities(self, derivation: Derivation, chart: ParseChart | None = None) -> list[Span]:
+        """None: a parser finds trees alone."""
+        return []
+
     @cached_property
     def labels(self) -> LabelTable:
         """The labels of constituents."""
@@ -75,12 +86,21 @@ class ParserModel:
     def lists(self, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> list[SentenceLists]:
         """The features of some sentences."""
         extended = [with_gaps(w, t, self.frequent) for w, t in zip(words, tags, strict=True)]
-        return sentence_lists(extended, looked_up(extended, self.features, self.index))
+        return sentence_lists(extended, looked_up(extended, self.features._asdict(), self.index))
 
     def mask(self, words: Sequence[str], tags: Sequence[str], threshold: float | None = None) -> Mask:
         """The symbols to be looked at over each span of a sentence; without a tagger, ``tags`` are all there are."""
         numbers = [self.tag_number.get(tag, -1) for tag in tags]
         return self.pruner.mask(words, numbers, threshold, only_given=self.tagger is None)
+
+    def tree(
+        self,
+        derivation: Derivation,
+        words: Sequence[str],
+        probabilities: dict[tuple[int, int, str], float] | None = None,
+    ) -> Tree:
+        """The tree of a derivation."""
+        return self.treebank.tree(derivation, words, probabilities)
 
     def chart(self, lists: SentenceLists, mask: Mask, words: Sequence[str]) -> ParseChart:
         """All trees of a sentence that a mask allows, with their potentials."""
@@ -116,6 +136,12 @@ class ParserModel:
             "tagger": packed_tagger(self.tagger)[0],
         }
 
+    @staticmethod
+    def size_in_file(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> int:
+        """How many weights a parser in a file has, which may hold more."""
+        treebank = TreebankGrammar.from_file(header["grammar"], arrays)
+        return ParserParameters(treebank.grammar, _layouts(arrays, treebank)).size
+
     @classmethod
     def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ParserModel:
         """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
@@ -134,7 +160,7 @@ class ParserModel:
             *(FeatureSet.from_lines(f"parser-{g}", header["features"][g], (), resources) for g in groups)
         )
         keys = {group: arrays[f"{group}.keys"] for group in groups}
-        layouts = {name: _layout(arrays, name, keys, treebank) for name in BLOCKS}
+        layouts = _layouts(arrays, treebank)
         tagger = unpacked_tagger(header["tagger"], arrays)
         made = cls(
             treebank, pruner, features, keys, layouts, arrays["weight"].astype(np.float32),
@@ -145,17 +171,21 @@ class ParserModel:
         return made
 
 
+def _layouts(arrays: Mapping[str, NDArray[Any]], treebank: TreebankGrammar) -> dict[str, Layout]:
+    sizes = {name: (len(arrays[f"{group}.keys"]), outputs_of(treebank, name)) for name, (group, _) in BLOCKS.items()}
+    return {name: layout_of(arrays, name, *size) for name, size in sizes.items()}
+
+
 def outputs_of(treebank: TreebankGrammar, block: str) -> int:
     """How many things a block of features scores."""
     return int(getattr(treebank.grammar, BLOCKS[block][1]))
 
 
-def _layout(
-    arrays: Mapping[str, NDArray[Any]], name: str, keys: Mapping[str, NDArray[Any]], treebank: TreebankGrammar
-) -> Layout:
-    count, label, outputs = arrays[f"{name}.count"], arrays[f"{name}.label"], outputs_of(treebank, name)
+def layout_of(arrays: Mapping[str, NDArray[Any]], name: str, features: int, outputs: int) -> Layout:
+    """The layout of a block, whose arrays must fit together."""
+    count, label = arrays[f"{name}.count"], arrays[f"{name}.label"]
     ptr = np.concatenate([[0], np.cumsum(count, dtype=np.int64)])
-    fits = len(count) == len(keys[BLOCKS[name][0]]) and ptr[-1] == len(label)
+    fits = len(count) == features and ptr[-1] == len(label)
     if not fits or (len(label) and int(label.max()) >= outputs):
         raise ValueError(f"the arrays of the {name} features do not fit together")
     return Layout(ptr, label.astype(output_type(outputs)), outputs)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dovetail.features.derived import columns_for
 from dovetail.features.design import Compiler, assemble
 from dovetail.features.index import Collector, FeatureIndex
-from dovetail.features.parse_sets import END, ParserFeatures
+from dovetail.features.parse_sets import END
 from dovetail.features.sets import FeatureSet
 from dovetail.grammars.unknown import unknown_class
 from dovetail.models.parser_parameters import SentenceLists
@@ -33,18 +33,18 @@ def with_gaps(words: Sequence[str], tags: Sequence[str], frequent: frozenset[str
     return Sentence((*words, END), {"pos": (*tags, END), "known": (*known, END)})
 
 
-def _compiler(sentences: Sequence[Sentence], features: ParserFeatures) -> Compiler:
-    everything = FeatureSet("parser", tuple(template for part in features for template in part.templates))
+def _compiler(sentences: Sequence[Sentence], groups: Mapping[str, FeatureSet]) -> Compiler:
+    everything = FeatureSet("parser", tuple(template for part in groups.values() for template in part.templates))
     return Compiler(columns_for(sentences, everything), sentences)
 
 
 def compiled(
-    sentences: Sequence[Sentence], features: ParserFeatures
+    sentences: Sequence[Sentence], groups: Mapping[str, FeatureSet]
 ) -> tuple[dict[str, FeatureLists], dict[str, NDArray[np.uint64]]]:
     """The lists of features of training sentences by group, numbered by their keys, which are sorted."""
-    compiler = _compiler(sentences, features)
+    compiler = _compiler(sentences, groups)
     lists, keys = {}, {}
-    for group, part in zip(ParserFeatures._fields, features, strict=True):
+    for group, part in groups.items():
         collector = Collector()
         found = FeatureLists.of(assemble(compiler, part.templates, collector))
         order = np.argsort(collector.keys)
@@ -55,12 +55,11 @@ def compiled(
 
 
 def looked_up(
-    sentences: Sequence[Sentence], features: ParserFeatures, index: Mapping[str, FeatureIndex]
+    sentences: Sequence[Sentence], groups: Mapping[str, FeatureSet], index: Mapping[str, FeatureIndex]
 ) -> dict[str, FeatureLists]:
     """The lists of features of new sentences by group; features that the model does not have are left out."""
-    compiler = _compiler(sentences, features)
-    groups = zip(ParserFeatures._fields, features, strict=True)
-    return {group: FeatureLists.of(assemble(compiler, part.templates, index[group])) for group, part in groups}
+    compiler = _compiler(sentences, groups)
+    return {group: FeatureLists.of(assemble(compiler, part.templates, index[group])) for group, part in groups.items()}
 
 
 def sentence_lists(sentences: Sequence[Sentence], lists: Mapping[str, FeatureLists]) -> list[SentenceLists]:

@@ -111,7 +111,7 @@ class ParserTraining:
         features = ParserFeatures.usual(settings.clusters, settings.rich)
         frequent = frequent_words(sentences)
         extended = [with_gaps(s.words, t, frequent) for s, t in zip(sentences, tags, strict=True)]
-        lists, keys = compiled(extended, features)
+        lists, keys = compiled(extended, features._asdict())
         places = sentence_lists(extended, lists)
         uses = used_outputs(treebank.derivations, [place.first for place in places], treebank.grammar.grammar)
         layouts = {

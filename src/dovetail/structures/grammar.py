@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,8 +92,7 @@ class ParseChart:
         if k < 1:
             return []
         search, log_z = LazySearch(self.grammar, self.potentials, self._best, k), self.log_partition()
-        found = (search.tree(rank) for rank in range(k))
-        return [(result[0], result[1] - log_z) for result in found if result is not None]
+        return [(tree, score - log_z) for tree, score in islice(search.trees(), k)]
 
     def sample(self, n: int, rng: np.random.Generator) -> list[Derivation]:
         """Trees drawn from the exact distribution."""

@@ -119,7 +119,8 @@ def symbol_posteriors(
     """How probable each symbol is over each span, below or above a unary rule: [cells, S]; zeros if there is no tree.
 
     The potentials of rules have a single row. With a ``beam``, a symbol A over a span whose inside value times
-    ``prior[A]`` is less than beam times the largest of the span is dropped. Posteriors are right to about 1e-9.
+    ``prior[A]`` is less than beam times the largest of the span is dropped. Posteriors are right to about 1e-9 where
+    potentials are like log-probabilities; for extreme ones, which it may lose, there is ``ParseChart.span_marginals``.
 
     >>> grammar = Grammar.of(3, 2, binary=[(2, 0, 1), (2, 2, 2)], unary=[(2, 0)])
     >>> tag = np.log([[0.8, 0.1], [0.5, 0.5]])

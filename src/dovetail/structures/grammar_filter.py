@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -33,12 +35,27 @@ def reachable(grammar: Grammar, n: int, tag_mask: ArrayLike | None = None, root:
     if roots.shape != (grammar.symbols,):
         raise InputError(f"root has shape {roots.shape}, expected {(grammar.symbols,)}")
     bottom, top, lower, upper = np.zeros((4, cell_count(n), grammar.symbols), np.uint8)
-    words = (n + 64) // 64
-    starts, ends = np.zeros((2, n + 1, grammar.symbols, words), np.uint64)
+    built, wanted = (Ends.none(n, grammar.symbols) for _ in range(2))
     rules = Rules.of(grammar)
-    build(n, rules, tags, bottom, top, starts, ends)
-    tile(n, rules, roots, bottom, top, starts, ends, lower, upper)
+    build(n, rules, tags, bottom, top, built)
+    tile(n, rules, roots, bottom, top, built, wanted, lower, upper)
     return lower | upper
+
+
+class Ends(NamedTuple):
+    """Where symbols begin and end, as bits: [n + 1, S, words].
+
+    Bit k of ``begin[i, A]`` is set where A is over words i to k, and bit k of ``end[j, A]`` where it is over k to j, so
+    that the splits of a rule over words i to j are the bits common to its children.
+    """
+
+    begin: Bits
+    end: Bits
+
+    @classmethod
+    def none(cls, n: int, symbols: int) -> Ends:
+        """No symbol anywhere."""
+        return cls(*np.zeros((2, n + 1, symbols, n // 64 + 1), np.uint64))
 
 
 def _flags(values: ArrayLike) -> Mask:
@@ -46,13 +63,9 @@ def _flags(values: ArrayLike) -> Mask:
 
 
 @kernel
-def build(n: int, rules: Rules, tags: Mask, bottom: Mask, top: Mask, starts: Bits, ends: Bits) -> None:
-    """What can be built over a span, below and above a unary rule: ``bottom`` and ``top`` [cells, S], zeros.
-
-    starts, ends: [n + 1, S, words], zeros. Bit k of ``starts[i, A]`` is set where A can stand over words i to k, bit k
-    of ``ends[j, A]`` where it can over k to j: a rule has a split where a bit is common to both its children.
-    """
-    one, words = np.uint64(1), starts.shape[2]
+def build(n: int, rules: Rules, tags: Mask, bottom: Mask, top: Mask, built: Ends) -> None:
+    """What can be built over a span, below and above a unary rule: ``bottom`` and ``top`` [cells, S], zeros."""
+    one, words = np.uint64(1), built.begin.shape[2]
     for length in range(1, n + 1):
         for i in range(n - length + 1):
             j = i + length
@@ -63,41 +76,42 @@ def build(n: int, rules: Rules, tags: Mask, bottom: Mask, top: Mask, starts: Bit
                 for q in range(len(rules.parent)):
                     if bottom[c, rules.parent[q]] == 0:
                         for w in range(words):
-                            if starts[i, rules.left[q], w] & ends[j, rules.right[q], w]:
+                            if built.begin[i, rules.left[q], w] & built.end[j, rules.right[q], w]:
                                 bottom[c, rules.parent[q]] = 1
             top[c] = bottom[c]
             for u in range(len(rules.unary_parent)):
                 top[c, rules.unary_parent[u]] |= bottom[c, rules.unary_child[u]]
             for a in range(top.shape[1]):
                 if top[c, a]:
-                    starts[i, a, j // 64] |= one << np.uint64(j % 64)
-                    ends[j, a, i // 64] |= one << np.uint64(i % 64)
+                    built.begin[i, a, j // 64] |= one << np.uint64(j % 64)
+                    built.end[j, a, i // 64] |= one << np.uint64(i % 64)
 
 
 @kernel
 def tile(
-    n: int, rules: Rules, roots: Mask, bottom: Mask, top: Mask, starts: Bits, ends: Bits, lower: Mask, upper: Mask
+    n: int, rules: Rules, roots: Mask, bottom: Mask, top: Mask, built: Ends, wanted: Ends, lower: Mask, upper: Mask
 ) -> None:
-    """Of what can be built, what is part of a complete tree: ``lower`` and ``upper`` [cells, S], zeros."""
+    """Of what can be built, what is part of a complete tree: ``lower`` and ``upper`` [cells, S], zeros.
+
+    ``wanted`` has the bits of the symbols that a rule of a complete tree has asked for, none at first.
+    """
     one = np.uint64(1)
-    for a in range(top.shape[1]):
-        upper[n - 1, a] = top[n - 1, a] & roots[a]
     for length in range(n, 0, -1):
         for i in range(n - length + 1):
             j = i + length
             c = cell(i, j, n)
             for a in range(top.shape[1]):
+                asked = wanted.begin[i, a, j // 64] >> np.uint64(j % 64) | wanted.end[j, a, i // 64] >> np.uint64(
+                    i % 64
+                )
+                upper[c, a] = roots[a] & top[c, a] if length == n else asked & one
                 lower[c, a] = upper[c, a] & bottom[c, a]
             for u in range(len(rules.unary_parent)):
                 lower[c, rules.unary_child[u]] |= upper[c, rules.unary_parent[u]] & bottom[c, rules.unary_child[u]]
             for q in range(len(rules.parent) if length > 1 else 0):
-                if lower[c, rules.parent[q]] == 0:
-                    continue
-                b, d = rules.left[q], rules.right[q]
-                for w in range(starts.shape[2]):
-                    common = starts[i, b, w] & ends[j, d, w]
-                    if common:
-                        for k in range(max(i + 1, 64 * w), min(j, 64 * w + 64)):
-                            if common >> np.uint64(k % 64) & one:
-                                upper[cell(i, k, n), b] = 1
-                                upper[cell(k, j, n), d] = 1
+                if lower[c, rules.parent[q]]:
+                    b, d = rules.left[q], rules.right[q]
+                    for w in range(built.begin.shape[2]):
+                        common = built.begin[i, b, w] & built.end[j, d, w]
+                        wanted.begin[i, b, w] |= common
+                        wanted.end[j, d, w] |= common

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -70,10 +71,14 @@ class LazySearch:
         most_rules = int(np.diff(grammar.parent_ptr).max(initial=0))
         self.room = np.empty((self.n, most_rules))
 
-    def tree(self, rank: int) -> tuple[Derivation, float] | None:
-        """The tree of a rank, from 0, with its score; None if there are not so many."""
-        if not self.ask(SENTENCE, rank):
-            return None
+    def trees(self) -> Iterator[tuple[Derivation, float]]:
+        """The trees with their scores, best first; right for the first k."""
+        rank = 0
+        while self.ask(SENTENCE, rank):
+            yield self._tree(rank)
+            rank += 1
+
+    def _tree(self, rank: int) -> tuple[Derivation, float]:
         tags = np.zeros(self.n, np.int32)
         binary: list[tuple[int, int, int, int]] = []
         unary: list[tuple[int, int, int]] = []

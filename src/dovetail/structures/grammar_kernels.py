@@ -239,6 +239,8 @@ def inside(n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: Cha
         for i in range(n - length + 1):
             j = i + length
             c = cell(i, j, n)
+            if not mask[c].any():
+                continue
             if length == 1:
                 base = weights.tag.shift[i]
                 for t in range(tags):

@@ -14,7 +14,7 @@ from dovetail.structures.chain_parts import Floats, Labels
 from dovetail.structures.grammar_kernels import Rules, cell
 from dovetail.structures.grammar_log import LogChart
 from dovetail.structures.grammar_parts import Derivation, Grammar, GrammarPotentials, Mask, cells
-from dovetail.structures.grammar_search import BestChart, at, best_splits, follow, unary_total
+from dovetail.structures.grammar_search import BestChart, at, best_splits, follow, list_active, unary_total
 
 
 class SpanMarginals(NamedTuple):
@@ -139,3 +139,4 @@ def best_gains(n: int, rules: Rules, gains: GrammarPotentials, mask: Mask, by_ru
                 score = below + gains.unary_begin[ui, u] + gains.unary_end[uj, u] + by_rule[c, u]
                 if mask[c, a] and score > chart.top[c, a]:
                     chart.top[c, a], chart.unary[c, a] = score, u
+            list_active(c, chart)

@@ -14,20 +14,24 @@ from dovetail.structures.grammar_parts import Derivation, Grammar, GrammarPotent
 
 class BestChart(NamedTuple):
     """Best scores ``bottom`` and ``top`` [cells, S], and how they came about: ``rule``, ``split`` and ``unary``
-    [cells, S], the last -1 where no unary rule is used."""
+    [cells, S], the last -1 where no unary rule is used; and the ``number`` [cells] of symbols that are possible over a
+    span, ``active`` [cells, S]."""
 
     bottom: Floats
     top: Floats
     rule: Labels
     split: Labels
     unary: Labels
+    active: Labels
+    number: Labels
 
     @classmethod
     def empty(cls, n: int, symbols: int) -> BestChart:
         """A chart for n words, to be filled."""
         shape = (cell_count(n), symbols)
         worst = np.full(shape, -np.inf)
-        return cls(worst, worst.copy(), *np.full((3, *shape), -1, np.int32))
+        rule, split, unary, active = np.full((4, *shape), -1, np.int32)
+        return cls(worst, worst.copy(), rule, split, unary, active, np.zeros(shape[0], np.int32))
 
 
 @kernel
@@ -57,15 +61,21 @@ def best_splits(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, mask
     c, bi, ej = cell(i, j, n), at(i, p.begin), at(j, p.end)
     for k in range(i + 1, j):
         lc, rc, sk = cell(i, k, n), cell(k, j, n), at(k, p.split)
-        for b in range(symbols):
-            if chart.top[lc, b] == -np.inf:
-                continue
-            for q in range(rules.left_ptr[b], rules.left_ptr[b + 1]):
-                a, d = rules.parent[q], rules.right[q]
-                if mask[c, a] and chart.top[rc, d] > -np.inf:
-                    score = chart.top[lc, b] + chart.top[rc, d] + p.begin[bi, q] + p.split[sk, q] + p.end[ej, q]
-                    if score > chart.bottom[c, a]:
-                        chart.bottom[c, a], chart.rule[c, a], chart.split[c, a] = score, q, k
+        if chart.number[rc] == 0:
+            continue
+        for x in range(chart.number[lc]):
+            b = chart.active[lc, x]
+            by_rule = rules.left_ptr[b + 1] - rules.left_ptr[b] < chart.number[rc]
+            for y in range(1 if by_rule else chart.number[rc]):  # all rules of the left child, or those of a pair
+                pair = b * symbols + chart.active[rc, y]
+                first = rules.left_ptr[b] if by_rule else rules.pair_ptr[pair]
+                last = rules.left_ptr[b + 1] if by_rule else rules.pair_ptr[pair + 1]
+                for q in range(first, last):
+                    a, right = rules.parent[q], chart.top[rc, rules.right[q]]
+                    if mask[c, a] and right > -np.inf:
+                        score = chart.top[lc, b] + right + p.begin[bi, q] + p.split[sk, q] + p.end[ej, q]
+                        if score > chart.bottom[c, a]:
+                            chart.bottom[c, a], chart.rule[c, a], chart.split[c, a] = score, q, k
     sc = at(c, p.span)
     for a in range(p.tag.shape[1], symbols):
         chart.bottom[c, a] += p.span[sc, a]
@@ -79,6 +89,8 @@ def viterbi(n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: BestC
         for i in range(n - length + 1):
             j = i + length
             c = cell(i, j, n)
+            if not mask[c].any():
+                continue
             if length > 1:
                 best_splits(i, j, n, rules, p, mask, chart)
             else:
@@ -93,6 +105,16 @@ def viterbi(n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: BestC
                     score = below + unary_total(p, i, j, c, u, a)
                     if score > chart.top[c, a]:
                         chart.top[c, a], chart.unary[c, a] = score, u
+            list_active(c, chart)
+
+
+@kernel
+def list_active(c: int, chart: BestChart) -> None:
+    """List the symbols that are possible over a span."""
+    for a in range(chart.top.shape[1]):
+        if chart.top[c, a] > -np.inf:
+            chart.active[c, chart.number[c]] = a
+            chart.number[c] += 1
 
 
 def follow(n: int, grammar: Grammar, chart: BestChart, root: int, begin: int = 0, end: int | None = None) -> Derivation:

@@ -1,0 +1,193 @@
+"""``dovetail train parser``: constituent trees."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.console import count, warn
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.output import check_writable
+from dovetail.cli.progress import reporting
+from dovetail.cli.train import resources
+from dovetail.cli.train.summary import STOPPED
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.models.parser import Parser
+
+
+class ParserKind(StrEnum):
+    """What the scores of rules are made of."""
+
+    full = "full"
+    rules = "rules"
+    generative = "generative"
+
+
+class Branching(StrEnum):
+    """Where long constituents branch."""
+
+    right = "right"
+    left = "left"
+
+
+class Tags(StrEnum):
+    """Where parts of speech come from."""
+
+    predicted = "predicted"
+    given = "given"
+
+
+class Decode(StrEnum):
+    """What the best tree is."""
+
+    viterbi = "viterbi"
+    recall = "recall"
+
+
+class ParserOptimiser(StrEnum):
+    """How weights are found."""
+
+    adagrad = "adagrad"
+    sgd = "sgd"
+
+
+# The defaults of settings are those of Parser: an option that is not given is not passed on.
+def train_parser(
+    train: Annotated[
+        Path,
+        typer.Option("--train", metavar="FILE", help="Trees: brackets, or JSON lines with a field tree (.gz too)."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    dev: Annotated[
+        Path | None,
+        typer.Option("--dev", metavar="FILE", help="The same, to decide when to stop, and which weights are the best."),
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Leave longer sentences out, of training and of dev.", show_default="none"
+        ),
+    ] = None,
+    features: Annotated[
+        ParserKind | None,
+        typer.Option(help="All features, the rules alone, or a generative grammar.", show_default="full"),
+    ] = None,
+    unlabelled: resources.Unlabelled = None,
+    clusters: resources.ClusterFiles = None,
+    save_clusters: resources.SaveClusters = None,
+    vertical: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Labels of ancestors a symbol shows, its own too.", show_default="1"),
+    ] = None,
+    horizontal: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Siblings that a partial symbol shows.", show_default="0"),
+    ] = None,
+    branching: Annotated[
+        Branching | None, typer.Option(help="Where long constituents branch.", show_default="right")
+    ] = None,
+    head_tags: Annotated[
+        bool | None, typer.Option("--head-tags/--no-head-tags", help="Verb phrases show their head's part of speech.")
+    ] = None,
+    relax: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Lend rules between symbols that are in over N.", show_default="no"),
+    ] = None,
+    tags: Annotated[
+        Tags | None,
+        typer.Option(help="By a tagger trained along, or those of the text.", show_default="predicted"),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(metavar="P", min=0, max=1, help="Skip what a small grammar finds rarer.", show_default="0.001"),
+    ] = None,
+    decode: Annotated[
+        Decode | None,
+        typer.Option(help="The likeliest tree, or the most right brackets.", show_default="viterbi"),
+    ] = None,
+    optimiser: Annotated[ParserOptimiser | None, typer.Option(show_default="adagrad")] = None,
+    l2: Annotated[
+        float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="1")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="10")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(metavar="N", min=1, help="Sentences a step.", show_default="64, or fewer")] = None,
+    gain: Annotated[float | None, typer.Option(metavar="X", help="Step size.", show_default="0.1")] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Passes without a rise on dev before it stops.", show_default="3"),
+    ] = None,
+    min_count: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="1"),
+    ] = None,
+    input_format: Annotated[
+        CorpusFormat | None, typer.Option(help="Of the files.", show_default="told by the name")
+    ] = None,
+    encoding: options.Encoding = "utf-8",
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train a parser of constituents.
+
+    Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
+    """
+    check_writable(output)
+    if patience is not None and dev is None:
+        raise DovetailError("--patience counts scores on dev: it needs --dev")
+    given: dict[str, Any] = {
+        "max_length": max_length, "features": features, "vertical": vertical, "horizontal": horizontal,
+        "direction": branching, "head_tags": head_tags, "relax": relax, "tags": tags, "threshold": threshold,
+        "decode": decode, "optimiser": optimiser, "l2": l2, "iterations": iterations, "batch": batch, "gain": gain,
+        "patience": patience, "min_count": min_count, "seed": seed, "threads": threads,
+    }  # fmt: skip
+    settings: dict[str, Any] = {
+        name: v.value if isinstance(v, StrEnum) else v for name, v in given.items() if v is not None
+    }
+    from dovetail.models.parser import Parser
+
+    corpora = Corpora(input_format, None, encoding)
+    began = time.perf_counter()
+    with reporting(quiet) as reporter:
+        found = resources.word_resources(
+            reporter, unlabelled=unlabelled or (), clusters=clusters or (), encoding=encoding, threads=threads,
+            keep=save_clusters,
+        )  # fmt: skip
+        found.pop("casing", None)
+        parser = Parser(clusters=found or None, **settings)  # type: ignore[arg-type]
+        reporter.doing(f"reading {train}")
+        sentences = corpora.sentences(train)
+        held_out = corpora.sentences(dev) if dev is not None else None
+        corpora.warn()
+        if held_out == []:
+            warn("the dev data has no sentences: it cannot tell when to stop")
+        parser.fit(sentences, dev=held_out or None, progress=reporter.trained, doing=reporter.doing)
+        seconds = time.perf_counter() - began
+        reporter.doing(f"writing {output}")
+        parser.save(output)
+    if left_out := parser.card_["left_out"]:
+        warn(f"{count(left_out, 'sentence')} left out of training, longer than --max-length {max_length}")
+    print(_summary(parser, output, seconds))
+
+
+def _summary(parser: Parser, output: Path, seconds: float) -> str:
+    """What was trained, how long, why it ended, how good it is on dev, and where it is."""
+    card = parser.card_
+    size = output.stat().st_size
+    lines = [] if card["dev"] is None else [f"dev F1 {card['dev']:.2f}", ""]
+    lines += [
+        f"trained on {count(card['sentences'], 'tree')}, {count(card['tokens'], 'word')} in {seconds:.1f} s",
+        f"grammar: {count(card['symbols'], 'symbol')}, {count(card['rules'], 'rule')}",
+        f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}",
+        f"model: {output} ({size / 1e6:.1f} MB, {count(card['weights'], 'weight')})",
+    ]
+    return "\n".join(lines)

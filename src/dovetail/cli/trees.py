@@ -1,0 +1,134 @@
+"""Trees in commands: drawn, spelled out in JSON, scored as evalb does, explained."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.models.parser import Parser
+    from dovetail.models.parser_explain import ConstituentExplanation, TreeEvidence
+    from dovetail.text.sentence import Document, Sentence
+
+SEEN = 0.005  # constituents less probable are not listed among the marginals
+
+
+def show(documents: Iterable[Document], file: IO[str]) -> None:
+    """Every tree, drawn for the width of the terminal."""
+    from dovetail.text.draw_tree import draw_tree
+
+    for document in documents:
+        for sentence in document:
+            if sentence.tree is not None:
+                file.write(draw_tree(sentence.tree) + "\n\n")
+
+
+def picture(sentence: Sentence) -> str:
+    """The tree as SVG, with the entities of the sentence under it."""
+    from dovetail.text.tree_svg import tree_svg
+
+    assert sentence.tree is not None
+    return tree_svg(sentence.tree, sentence.spans, title=" ".join(sentence.words))
+
+
+def details(parser: Parser, sentences: Sequence[Sentence], k: int, marginals: bool) -> list[dict[str, Any]]:
+    """``k_best``: ``{"probability", "tree"}``, best first; ``marginals``: every constituent that has a chance."""
+    found: list[dict[str, Any]] = [{} for _ in sentences]
+    if k:
+        for fields, trees in zip(found, parser.kbest(sentences, k), strict=True):
+            fields["k_best"] = [{"probability": probability, "tree": str(tree)} for tree, probability in trees]
+    if marginals:
+        for fields, spans in zip(found, parser.predict_marginals(sentences, SEEN), strict=True):
+            fields["marginals"] = [
+                {"start": s.start, "end": s.end, "label": s.label, "probability": s.probability} for s in spans
+            ]
+    return found
+
+
+def bracket_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:
+    """Bracket scores as evalb gives them."""
+    from dovetail.evaluate import bootstrap_interval
+    from dovetail.evaluate.brackets import bracket_counts, bracket_scores
+    from dovetail.models.parser_data import gold_trees
+
+    right, found = gold_trees(gold, "gold"), [sentence.tree for sentence in predicted]
+    interval = bootstrap_interval(bracket_counts(right, found))
+    return bracket_scores(right, found).as_dict() | {"f1_interval": [interval.low, interval.high]}
+
+
+def bracket_report(record: dict[str, Any]) -> str:
+    """The scores on a few lines."""
+    low, high = record["f1_interval"]
+    lines = [
+        f"{record['sentences']:,} sentences, {record['gold']:,} constituents; {record['predicted']:,} predicted",
+        f"F1 {record['f1']:.2f} (95% interval {low:.2f} to {high:.2f}), precision {record['precision']:.2f}, "
+        f"recall {record['recall']:.2f}",
+        f"whole trees {record['exact']:.2f}, tags {record['tagging']:.2f}, without labels F1 "
+        f"{record['unlabelled_f1']:.2f}",
+        f"crossing brackets {record['average_crossing']:.2f} a tree, none in {record['no_crossing']:.2f}",
+    ]
+    if record["errors"] or record["skipped"]:
+        lines.append(
+            f"not counted, as in evalb: {record['errors']} with other words, {record['skipped']} without a tree"
+        )
+    return "\n".join(lines)
+
+
+# explain
+
+
+def explained(parser: Parser, sentence: Sentence, wanted: Sequence[str]) -> list[ConstituentExplanation]:
+    """The constituents of a sentence that are asked for, as ``START-END`` or ``START-END:LABEL``, else the least sure.
+
+    Words are counted from 1, and END is the last one.
+    """
+    if wanted:
+        return [parser.explain(sentence, *_place(one, len(sentence))) for one in wanted]
+    [parse] = parser.parse([sentence], probabilities=True)
+    spans = [span for span in parse.tree.spans()[1:] if span.probability is not None]
+    if not spans:
+        return []
+    least = min(spans, key=lambda span: span.probability or 0.0)
+    return [parser.explain(sentence, least.start, least.end, least.label)]
+
+
+def _place(text: str, length: int) -> tuple[int, int, str | None]:
+    match = re.fullmatch(r"(\d+)-(\d+)(?::(.+))?", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]) <= length:
+        raise DovetailError(f"--span {text}: give it as START-END or START-END:LABEL, of words 1 to {length}")
+    return int(match[1]) - 1, int(match[2]), match[3]
+
+
+def paragraph(sentence: Sentence, why: ConstituentExplanation, top: int) -> str:
+    """An explanation for people to read."""
+    words = " ".join(sentence.words[why.start : why.end])
+    lines = [f"{why.start + 1}-{why.end}  {why.label} {why.probability:.3f}  {words}"]
+    if why.rival is None:
+        return "\n".join([*lines, "   the grammar has no tree without it"])
+    lines.append(f"   best tree without it ({why.margin:+.2f}): {why.rival}")
+    for title, evidence in (("for", why.for_it), ("against", why.against_it)):
+        for row, item in enumerate(evidence[:top]):
+            lines.append(f"   {title if row == 0 else '':8} {item.margin:+6.2f}  {item.feature}")
+    return "\n".join(lines)
+
+
+def record(sentence: Sentence, why: ConstituentExplanation, top: int) -> dict[str, Any]:
+    """An explanation for programs."""
+
+    def listed(evidence: Sequence[TreeEvidence]) -> list[dict[str, Any]]:
+        return [{"feature": e.feature, "margin": e.margin} for e in evidence[:top]]
+
+    return {
+        "start": why.start,
+        "end": why.end,
+        "label": why.label,
+        "words": list(sentence.words[why.start : why.end]),
+        "probability": why.probability,
+        "rival": None if why.rival is None else str(why.rival),
+        "margin": None if why.rival is None else why.margin,
+        "for": listed(why.for_it),
+        "against": listed(why.against_it),
+    }

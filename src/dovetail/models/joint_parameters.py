@@ -1,0 +1,143 @@
+"""The parameters of a joint parser: those of a parser, those of entities, and those of both together.
+
+An entity of type X over words i to j scores, by features of its words,
+
+    start[i, X] + sum of inside[t, X] for t from i to j - 1, + end[j - 1, X]
+
+which is all that a linear chain knows of it. With ``total[j, X]``, the sum of inside[t, X] for t < j, this is a part
+that depends on i alone and one that depends on j alone, so it goes into the potentials of unary rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.grammars.joint import NONE, JointGrammar
+from dovetail.kernel import kernel
+from dovetail.models.parser_parameters import ParserParameters, SentenceLists
+from dovetail.scorers.linear import Layout
+from dovetail.scorers.listed import add_gradients, add_scores
+from dovetail.structures.grammar import Grammar, GrammarPotentials
+from dovetail.structures.grammar_parts import Mask
+
+Floats = NDArray[np.float64]
+SCALE = 10**0.5  # of the features of entities: their weights are penalised a tenth as much as those of trees
+ENTITY_BLOCKS = ("entity_start", "entity_inside", "entity_end")
+
+
+@dataclass(frozen=True, eq=False)
+class JointParameters:
+    """The parameters of the parser, then those of entities, then a weight for every joint rule and unary rule."""
+
+    joint: JointGrammar
+    parser: ParserParameters
+    layouts: Mapping[str, Layout]
+
+    @property
+    def grammar(self) -> Grammar:
+        """The joint grammar."""
+        return self.joint.grammar
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Where each block lies in the vector of weights; the parser's come first, as they are there."""
+        sizes = {name: self.layouts[name].parameters for name in ENTITY_BLOCKS}
+        sizes |= {"joint_rule": self.grammar.rules, "joint_unary": self.grammar.unaries}
+        edges = (self.parser.size + np.concatenate([[0], np.cumsum(list(sizes.values()))])).tolist()
+        return {name: slice(edges[i], edges[i + 1]) for i, name in enumerate(sizes)}
+
+    @property
+    def size(self) -> int:
+        """The number of parameters."""
+        return self.places["joint_unary"].stop
+
+    @cached_property
+    def _entity_rules(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.joint.unary_type != NONE)
+
+    @cached_property
+    def _chain_rules(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.joint.unary_base != NONE)
+
+    def entity_scores(self, sentence: SentenceLists, weight: NDArray[np.floating[Any]]) -> tuple[Floats, Floats]:
+        """What an entity scores by where it begins, [n + 1, types], and by where it ends, [n + 1, types]."""
+        n, types = sentence.length, len(self.joint.types)
+        start, inside, end = np.zeros((3, n, types))
+        for name, table in zip(ENTITY_BLOCKS, (start, inside, end), strict=True):
+            add_scores(sentence.lists["entity"], sentence.first, self.layouts[name], weight[self.places[name]], table)
+            table *= SCALE
+        total = np.zeros((n + 1, types))
+        np.cumsum(inside, axis=0, out=total[1:])
+        begins, ends = -total, total.copy()
+        begins[:-1] += start
+        ends[1:] += end
+        return begins, ends
+
+    def entity_gradient(self, sentence: SentenceLists, begins: Floats, ends: Floats, out: Floats) -> None:
+        """The reverse of :meth:`entity_scores`: add to out [parameters] the gradient from slopes of the same shapes."""
+        total = ends - begins
+        inside = np.cumsum(total[:0:-1], axis=0)[::-1]  # of word t, the sum over all places after it
+        slopes = (begins[:-1], inside, ends[1:])
+        for name, slope in zip(ENTITY_BLOCKS, slopes, strict=True):
+            given = SCALE * np.ascontiguousarray(slope)
+            add_gradients(sentence.lists["entity"], sentence.first, self.layouts[name], given, out[self.places[name]])
+
+    def potentials(
+        self, sentence: SentenceLists, weight: NDArray[np.floating[Any]], mask: Mask, roots: NDArray[np.bool_]
+    ) -> GrammarPotentials:
+        """The potentials of a sentence. mask: [cells, 2 S]; roots: [S], those of the parser."""
+        joint, size = self.joint, self.parser.grammar.symbols
+        plain = np.ascontiguousarray(mask[:, :size])
+        base = self.parser.potentials(sentence, weight[: self.parser.size], plain, roots)
+        begin = base.begin[:, joint.rule_base] + weight[self.places["joint_rule"]]
+        split, end = base.split[:, joint.rule_base], base.end[:, joint.rule_base]
+        unary_begin = np.tile(weight[self.places["joint_unary"]].astype(np.float64), (sentence.length + 1, 1))
+        unary_end = np.zeros_like(unary_begin)
+        chained, chains = self._chain_rules, joint.unary_base[self._chain_rules]
+        unary_begin[:, chained] += base.unary_begin[:, chains]
+        unary_end[:, chained] += base.unary_end[:, chains]
+        begins, ends = self.entity_scores(sentence, weight)
+        entities, types = self._entity_rules, joint.unary_type[self._entity_rules]
+        unary_begin[:, entities] += begins[:, types]
+        unary_end[:, entities] += ends[:, types]
+        span, root = np.tile(base.span, 2), np.tile(base.root, 2)
+        return GrammarPotentials(base.tag, begin, split, end, span, unary_begin, unary_end, root)
+
+    def backward(self, sentence: SentenceLists, slope: GrammarPotentials, out: Floats) -> None:
+        """Add to out [parameters] the gradient from that of the potentials of a sentence."""
+        joint, base, n = self.joint, self.parser.grammar, sentence.length
+        out[self.places["joint_rule"]] += slope.begin.sum(axis=0)
+        out[self.places["joint_unary"]] += slope.unary_begin.sum(axis=0)
+        tables = [np.zeros((n + 1, base.rules)) for _ in range(3)]
+        for of_joint, of_base in zip((slope.begin, slope.split, slope.end), tables, strict=True):
+            fold_columns(of_joint, joint.rule_base, of_base)
+        unary = [np.zeros((n + 1, base.unaries)) for _ in range(2)]
+        types = [np.zeros((n + 1, len(joint.types))) for _ in range(2)]
+        for side, of_joint in enumerate((slope.unary_begin, slope.unary_end)):
+            fold_columns(of_joint, joint.unary_base, unary[side])
+            fold_columns(of_joint, joint.unary_type, types[side])
+        self.entity_gradient(sentence, types[0], types[1], out)
+        size = base.symbols
+        folded = GrammarPotentials(
+            slope.tag,
+            *tables,
+            slope.span[:, :size] + slope.span[:, size:],
+            *unary,
+            slope.root[:size] + slope.root[size:],
+        )
+        self.parser.backward(sentence, folded, out[: self.parser.size])
+
+
+@kernel
+def fold_columns(table: Floats, column: NDArray[np.int32], out: Floats) -> None:
+    """``out[p, column[q]] += table[p, q]`` where the column is not -1."""
+    for p in range(table.shape[0]):
+        for q in range(table.shape[1]):
+            if column[q] >= 0 and table[p, q] != 0.0:
+                out[p, column[q]] += table[p, q]
