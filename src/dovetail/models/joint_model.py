@@ -16,7 +16,8 @@ from dovetail.features.sets import FeatureSet
 from dovetail.grammars.entities import without_entity_nodes, without_possessives
 from dovetail.grammars.joint import JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.models.joint_parameters import ENTITY_BLOCKS, JointParameters
+from dovetail.models.entity_parameters import PARTS, EntityParameters
+from dovetail.models.joint_parameters import JointParameters
 from dovetail.models.parser_labels import LabelTable
 from dovetail.models.parser_model import ParserModel, layout_of
 from dovetail.models.parser_parameters import SentenceLists
@@ -41,14 +42,16 @@ class JointModel:
     joint: JointGrammar
     entity_features: FeatureSet
     entity_keys: NDArray[np.uint64]
-    layouts: dict[str, Layout]
+    entity_layout: Layout
     weight: NDArray[np.float32]
     nameable: frozenset[str]
 
     @cached_property
     def parameters(self) -> JointParameters:
         """Where the weights of each block are."""
-        return JointParameters(self.joint, self.parser.parameters, self.layouts)
+        return JointParameters(
+            self.joint, self.parser.parameters, EntityParameters(len(self.joint.types), self.entity_layout)
+        )
 
     @property
     def plain(self) -> ParserModel:
@@ -120,11 +123,9 @@ class JointModel:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
         found = self.parser.arrays() | {"weight": self.weight, "entity.keys": self.entity_keys}
-        for name in ENTITY_BLOCKS:
-            layout = self.layouts[name]
-            found[f"{name}.count"] = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
-            found[f"{name}.label"] = layout.label
-        return found
+        layout = self.entity_layout
+        found["entity.count"] = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
+        return found | {"entity.label": layout.label}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
@@ -144,8 +145,8 @@ class JointModel:
         resources = unpacked(header["resources"], arrays)
         features = FeatureSet.from_lines("entities", header["entity_features"], (), resources)
         keys = arrays["entity.keys"]
-        layouts = {name: layout_of(arrays, name, len(keys), len(joint.types)) for name in ENTITY_BLOCKS}
-        made = cls(parser, joint, features, keys, layouts, whole, frozenset(map(str, header["nameable"])))
+        layout = layout_of(arrays, "entity", len(keys), PARTS * len(joint.types))
+        made = cls(parser, joint, features, keys, layout, whole, frozenset(map(str, header["nameable"])))
         if len(whole) != made.parameters.size:
             raise ValueError("the weights do not fit the features")
         return made

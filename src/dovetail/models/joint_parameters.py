@@ -1,16 +1,7 @@
-"""The parameters of a joint parser: those of a parser, those of entities, and those of both together.
-
-An entity of type X over words i to j scores, by features of its words,
-
-    start[i, X] + sum of inside[t, X] for t from i to j - 1, + end[j - 1, X]
-
-which is all that a linear chain knows of it. With ``total[j, X]``, the sum of inside[t, X] for t < j, this is a part
-that depends on i alone and one that depends on j alone, so it goes into the potentials of unary rules.
-"""
+"""The parameters of a joint parser: those of a parser, those of entities, and those of both together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,15 +11,12 @@ from numpy.typing import NDArray
 
 from dovetail.grammars.joint import NONE, JointGrammar
 from dovetail.kernel import kernel
+from dovetail.models.entity_parameters import EntityParameters
 from dovetail.models.parser_parameters import ParserParameters, SentenceLists
-from dovetail.scorers.linear import Layout
-from dovetail.scorers.listed import add_gradients, add_scores
 from dovetail.structures.grammar import Grammar, GrammarPotentials
 from dovetail.structures.grammar_parts import Mask
 
 Floats = NDArray[np.float64]
-SCALE = 10**0.5  # of the features of entities: their weights are penalised a tenth as much as those of trees
-ENTITY_BLOCKS = ("entity_start", "entity_inside", "entity_end")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +25,7 @@ class JointParameters:
 
     joint: JointGrammar
     parser: ParserParameters
-    layouts: Mapping[str, Layout]
+    entities: EntityParameters
 
     @property
     def grammar(self) -> Grammar:
@@ -47,8 +35,7 @@ class JointParameters:
     @cached_property
     def places(self) -> dict[str, slice]:
         """Where each block lies in the vector of weights; the parser's come first, as they are there."""
-        sizes = {name: self.layouts[name].parameters for name in ENTITY_BLOCKS}
-        sizes |= {"joint_rule": self.grammar.rules, "joint_unary": self.grammar.unaries}
+        sizes = {"entities": self.entities.size, "joint_rule": self.grammar.rules, "joint_unary": self.grammar.unaries}
         edges = (self.parser.size + np.concatenate([[0], np.cumsum(list(sizes.values()))])).tolist()
         return {name: slice(edges[i], edges[i + 1]) for i, name in enumerate(sizes)}
 
@@ -65,29 +52,6 @@ class JointParameters:
     def _chain_rules(self) -> NDArray[np.int64]:
         return np.flatnonzero(self.joint.unary_base != NONE)
 
-    def entity_scores(self, sentence: SentenceLists, weight: NDArray[np.floating[Any]]) -> tuple[Floats, Floats]:
-        """What an entity scores by where it begins, [n + 1, types], and by where it ends, [n + 1, types]."""
-        n, types = sentence.length, len(self.joint.types)
-        start, inside, end = np.zeros((3, n, types))
-        for name, table in zip(ENTITY_BLOCKS, (start, inside, end), strict=True):
-            add_scores(sentence.lists["entity"], sentence.first, self.layouts[name], weight[self.places[name]], table)
-            table *= SCALE
-        total = np.zeros((n + 1, types))
-        np.cumsum(inside, axis=0, out=total[1:])
-        begins, ends = -total, total.copy()
-        begins[:-1] += start
-        ends[1:] += end
-        return begins, ends
-
-    def entity_gradient(self, sentence: SentenceLists, begins: Floats, ends: Floats, out: Floats) -> None:
-        """The reverse of :meth:`entity_scores`: add to out [parameters] the gradient from slopes of the same shapes."""
-        total = ends - begins
-        inside = np.cumsum(total[:0:-1], axis=0)[::-1]  # of word t, the sum over all places after it
-        slopes = (begins[:-1], inside, ends[1:])
-        for name, slope in zip(ENTITY_BLOCKS, slopes, strict=True):
-            given = SCALE * np.ascontiguousarray(slope)
-            add_gradients(sentence.lists["entity"], sentence.first, self.layouts[name], given, out[self.places[name]])
-
     def potentials(
         self, sentence: SentenceLists, weight: NDArray[np.floating[Any]], mask: Mask, roots: NDArray[np.bool_]
     ) -> GrammarPotentials:
@@ -102,7 +66,7 @@ class JointParameters:
         chained, chains = self._chain_rules, joint.unary_base[self._chain_rules]
         unary_begin[:, chained] += base.unary_begin[:, chains]
         unary_end[:, chained] += base.unary_end[:, chains]
-        begins, ends = self.entity_scores(sentence, weight)
+        begins, ends = self.entities.scores(sentence, weight[self.places["entities"]])
         entities, types = self._entity_rules, joint.unary_type[self._entity_rules]
         unary_begin[:, entities] += begins[:, types]
         unary_end[:, entities] += ends[:, types]
@@ -122,7 +86,7 @@ class JointParameters:
         for side, of_joint in enumerate((slope.unary_begin, slope.unary_end)):
             fold_columns(of_joint, joint.unary_base, unary[side])
             fold_columns(of_joint, joint.unary_type, types[side])
-        self.entity_gradient(sentence, types[0], types[1], out)
+        self.entities.backward(sentence, types[0], types[1], out[self.places["entities"]])
         size = base.symbols
         folded = GrammarPotentials(
             slope.tag,

@@ -15,12 +15,15 @@ from dovetail.evaluate.brackets import bracket_scores
 from dovetail.evaluate.nested import nested_scores
 from dovetail.grammars.entities import RepairReport, fitted_all
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.learning.online import SGD, AdaGrad
 from dovetail.learning.priors import Prior
 from dovetail.models.joint_model import JointModel
-from dovetail.models.joint_training import JointTraining
+from dovetail.models.joint_training import JointCorpus, JointTraining
 from dovetail.models.parser import BATCH_SENTENCES, Parser
 from dovetail.models.parser_data import treebank_of
+from dovetail.models.parser_decoding import LONGEST
 from dovetail.models.parser_training import ParserSettings
+from dovetail.models.tagger import Tagger
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import outermost
 
@@ -34,9 +37,12 @@ class JointParser(Parser):
 
     entity_min_count: int = 2
     """Drop features of entities that occur less often."""
+    sigma: float = 0.3
+    """How far models of trees alone and of entities alone may deviate from what is shared; 0 for not at all."""
 
     kind: ClassVar[str] = "joint"
     target: ClassVar[str] = "ner"
+    _stored: ClassVar[Any] = JointModel
 
     model_: JointModel | None = field(default=None, init=False, repr=False)  # type: ignore[assignment]
     repairs_: RepairReport = field(default_factory=RepairReport, init=False, repr=False)
@@ -45,44 +51,66 @@ class JointParser(Parser):
         self,
         sentences: Iterable[Sentence],
         *,
+        trees_only: Iterable[Sentence] = (),
+        entities_only: Iterable[Sentence] = (),
         dev: Iterable[Sentence] | None = None,
         progress: Callable[[Progress], None] | None = None,
         doing: Callable[[str], None] | None = None,
     ) -> JointParser:
         """Train on sentences with trees and entities (of nested ones the outermost).
 
-        Entities that cross constituents are repaired or left out: see ``repairs_``. With ``dev``, keep the weights
-        with the best mean of bracket F1 and entity F1 there.
+        ``trees_only`` and ``entities_only`` are other sentences that have one and not the other: they make models of
+        their own, on which the weights of the joint one lean. Entities that cross constituents are repaired or left
+        out: see ``repairs_``. With ``dev``, keep the weights with the best mean of bracket F1 and entity F1 there.
         """
         self._check_settings()
         if self.features == "generative":
             raise DovetailError("features='generative' is of parsers; a joint parser is trained")
+        if not 0 <= self.sigma < np.inf:
+            raise DovetailError(f"sigma={self.sigma}: a standard deviation is not negative")
         say = doing or (lambda what: None)
-        everything = [replace(s, spans=tuple(outermost(s.spans))) for s in sentences]
+        everything = _outermost(sentences)
         self.repairs_ = RepairReport()
-        corpus, trees = treebank_of(fitted_all(_with_trees(everything), self.repairs_), "training", self.max_length)
-        tagger, tags = self._tags(corpus, trees, say)
+        both = _clean(fitted_all(_with_trees(everything), self.repairs_), "training", self.max_length)
+        trees = _clean(list(trees_only), "trees-only", self.max_length, may_be_empty=True)
+        entities = [s for s in _outermost(entities_only) if 0 < len(s) <= (self.max_length or LONGEST)]
+        tagger, tags = self._tags([*both, *trees], [s.tree for s in [*both, *trees] if s.tree is not None], say)
+        given = self._tags_of_rest(entities, tagger)
         settings = ParserSettings(
             self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
             self.min_count, self._threads(),
         )  # fmt: skip
         say("pruning the charts")
-        training = JointTraining.prepare(corpus, trees, tags, settings, tagger, self.entity_min_count)
+        corpus = JointCorpus(both, trees, entities, [*tags, *given])
+        training = JointTraining.prepare(corpus, settings, tagger, self.entity_min_count, self.sigma)
         monitor = Monitor(report=progress, dev_every=1, patience=self.patience)
         if dev is not None:
-            held_out = [replace(s, spans=tuple(outermost(s.spans))) for s in dev]
-            monitor.dev_score = self._joint_scorer(training, held_out)
-        weight = self._steps(len(corpus)).minimise(training.objective, Prior(self.l2), training.start, monitor)
+            monitor.dev_score = self._joint_scorer(training, _outermost(dev))
+        steps = self._steps(len(corpus.sentences))
+        weight = steps.minimise(training.objective, Prior(self.l2), training.start, monitor)
         self.model_ = training.export(weight)
         grammar = self.model_.joint.grammar
         self.card_ = {
-            "sentences": len(corpus), "tokens": sum(map(len, corpus)),
-            "left_out": len(everything) - len(corpus) + training.left_out,
-            "symbols": grammar.symbols, "rules": grammar.rules + grammar.unaries, "weights": len(weight),
+            "sentences": len(both), "tokens": sum(map(len, both)), "trees_only": len(trees),
+            "entities_only": len(entities), "left_out": len(everything) - len(both) + training.left_out,
+            "symbols": grammar.symbols, "rules": grammar.rules + grammar.unaries, "weights": len(self.model_.weight),
             "entities": self.repairs_.entities, "entities_lost": len(self.repairs_.lost),
             "stopped": monitor.reason, "dev": monitor.best_dev if monitor.best is not None else None,
         }  # fmt: skip
         return self
+
+    def _steps(self, sentences: int) -> SGD:
+        # Words have so many features for entities that full first steps would learn names by heart.
+        usual = super()._steps(sentences)
+        return replace(usual, epsilon=1.0) if isinstance(usual, AdaGrad) else usual
+
+    def _tags_of_rest(self, sentences: Sequence[Sentence], tagger: Tagger | None) -> list[tuple[str, ...]]:
+        if tagger is not None:
+            return [tuple(tags) for tags in tagger.predict(sentences)]
+        lacking = next((i for i, s in enumerate(sentences, 1) if "pos" not in s.layers), None)
+        if lacking is not None:
+            raise DovetailError(f"entities-only sentence {lacking} has no layer 'pos', which tags='given' needs")
+        return [sentence.layers["pos"] for sentence in sentences]
 
     def _joint_scorer(self, training: JointTraining, dev: Sequence[Sentence]) -> Callable[[NDArray[np.float64]], float]:
         bare = [replace(sentence, spans=()) for sentence in dev]
@@ -110,7 +138,7 @@ class JointParser(Parser):
 
     def score(self, sentences: Iterable[Sentence]) -> float:
         """The mean of bracket F1 and entity F1, in percent."""
-        corpus = [replace(s, spans=tuple(outermost(s.spans))) for s in sentences]
+        corpus = _outermost(sentences)
         return joint_score(corpus, list(self.annotate([replace(s, spans=()) for s in corpus], False)))
 
 
@@ -119,6 +147,18 @@ def joint_score(gold: Sequence[Sentence], found: Sequence[Sentence]) -> float:
     trees = bracket_scores([s.tree for s in _with_trees(gold) if s.tree], [s.tree for s in found]).f1
     entities = nested_scores([s.spans for s in gold], [s.spans for s in found]).all.f1
     return (trees + entities) / 2
+
+
+def _outermost(sentences: Iterable[Sentence]) -> list[Sentence]:
+    return [replace(s, spans=tuple(outermost(s.spans))) for s in sentences]
+
+
+def _clean(sentences: list[Sentence], what: str, max_length: int | None, may_be_empty: bool = False) -> list[Sentence]:
+    """The sentences with clean trees, up to so many words."""
+    if may_be_empty and not sentences:
+        return []
+    kept, trees = treebank_of(sentences, what, max_length)
+    return [replace(sentence, tree=tree) for sentence, tree in zip(kept, trees, strict=True)]
 
 
 def _with_trees(sentences: Sequence[Sentence]) -> list[Sentence]:

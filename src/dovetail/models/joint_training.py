@@ -16,11 +16,16 @@ from dovetail.features.sets import FeatureSet
 from dovetail.grammars.entities import with_entity_nodes, with_possessives
 from dovetail.grammars.joint import JointGrammar, carriers_of
 from dovetail.grammars.pcfg import log_probabilities
+from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
+from dovetail.learning.lbfgs import LBFGS
+from dovetail.learning.priors import Prior
+from dovetail.models.entity_objective import EntityObjective
+from dovetail.models.entity_parameters import PARTS, EntityParameters
 from dovetail.models.joint_model import JointModel, widened
-from dovetail.models.joint_parameters import ENTITY_BLOCKS, JointParameters
+from dovetail.models.joint_parameters import JointParameters
 from dovetail.models.parser_model import ParserModel, outputs_of
 from dovetail.models.parser_objective import ParserExample, ParserObjective
-from dovetail.models.parser_parameters import BLOCKS, ParserParameters, used_outputs
+from dovetail.models.parser_parameters import BLOCKS, ParserParameters, SentenceLists, used_outputs
 from dovetail.models.parser_pruning import allow
 from dovetail.models.parser_text import compiled, frequent_words, sentence_lists, with_gaps
 from dovetail.models.parser_training import UNSEEN, ParserSettings, Treebank, make_pruner
@@ -35,6 +40,8 @@ from dovetail.threads import run_shards
 
 Floats = NDArray[np.float64]
 
+ENTITY_PASSES = 30
+ENTITY_L2 = 0.1  # on the weights of entities where these begin, learnt without trees
 COVERED = 0.998  # of the entities have a word with one of the tags that names have
 
 
@@ -69,88 +76,153 @@ def nameable_tags(tags: Sequence[Sequence[str]], entities: Sequence[Sequence[Spa
     return frozenset(found)
 
 
+@dataclass(frozen=True)
+class JointCorpus:
+    """Sentences with clean trees and fitting entities, with trees alone, with entities alone; and all their tags."""
+
+    both: list[Sentence]
+    trees_only: list[Sentence]
+    entities_only: list[Sentence]
+    tags: list[tuple[str, ...]]
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """All of them, in this order."""
+        return [*self.both, *self.trees_only, *self.entities_only]
+
+    @property
+    def parsed(self) -> list[Sentence]:
+        """Those with trees."""
+        return [*self.both, *self.trees_only]
+
+    def trees(self) -> list[Tree]:
+        """The trees, with possessives split and a node for every entity."""
+        whole = []
+        for number, sentence in enumerate(self.parsed):
+            entities = sentence.spans if number < len(self.both) else ()
+            assert sentence.tree is not None
+            whole.append(with_entity_nodes(with_possessives(sentence.tree, entities), entities))
+        return whole
+
+    @property
+    def entities(self) -> list[tuple[Span, ...]]:
+        """The entities of every sentence; none where they are not annotated."""
+        none = [()] * len(self.trees_only)
+        return [*(s.spans for s in self.both), *none, *(s.spans for s in self.entities_only)]
+
+
 @dataclass
 class JointTraining:
-    """A jointly annotated corpus made ready: the objective, where to start, and the way back to a model."""
+    """A corpus made ready: the objective, where to start, and the way back to a model.
+
+    Where some sentences have trees alone or entities alone, there are up to three models, for both and for either,
+    whose weights lean on each other by a hierarchical prior; the first is the one to keep.
+    """
 
     model: JointModel
-    objective: ParserObjective
+    objective: ParserObjective | HierarchicalObjective
     start: Floats
     left_out: int
 
     @classmethod
     def prepare(
-        cls,
-        sentences: Sequence[Sentence],
-        trees: Sequence[Tree],
-        tags: Sequence[Sequence[str]],
-        settings: ParserSettings,
-        tagger: Tagger | None,
-        entity_min_count: int,
+        cls, corpus: JointCorpus, settings: ParserSettings, tagger: Tagger | None, entity_min_count: int, sigma: float
     ) -> JointTraining:
-        """Compile sentences whose ``spans`` are entities that fit their clean trees."""
-        entities = [sentence.spans for sentence in sentences]
-        types = sorted({entity.label for each in entities for entity in each})
+        """Compile a corpus and set up its objective."""
+        types = sorted({entity.label for each in corpus.entities for entity in each})
         if not types:
             raise DovetailError("the training data has no entities: train a parser, or give entities")
-        whole = [with_entity_nodes(with_possessives(t, e), e) for t, e in zip(trees, entities, strict=True)]
+        whole = corpus.trees()
         treebank = Treebank.of(whole, settings.binarisation, settings.relax)
-        base = treebank.grammar
-        joint = JointGrammar.of(base, types, *carriers_of(base, zip(treebank.derivations, entities, strict=True)))
-        joined = [joint.derivation(d, e) for d, e in zip(treebank.derivations, entities, strict=True)]
-        pruner = make_pruner(whole, base, settings.binarisation, settings.threshold, settings.clusters)
-        features, frequent = ParserFeatures.usual(settings.clusters, settings.rich), frequent_words(sentences)
-        extended = [with_gaps(s.words, t, frequent) for s, t in zip(sentences, tags, strict=True)]
+        base, both = treebank.grammar, len(corpus.both)
+        joint = JointGrammar.of(
+            base, types, *carriers_of(base, zip(treebank.derivations, corpus.entities, strict=False))
+        )
+        joined = [joint.derivation(d, s.spans) for d, s in zip(treebank.derivations, corpus.both, strict=False)]
+        features = ParserFeatures.usual(settings.clusters, settings.rich)
+        frequent = frequent_words(corpus.sentences)
+        extended = [with_gaps(s.words, t, frequent) for s, t in zip(corpus.sentences, corpus.tags, strict=True)]
         entity_features = entity_feature_set(settings.clusters)
         lists, keys = compiled(extended, {**features._asdict(), "entity": entity_features})
         places = sentence_lists(extended, lists)
-        uses = used_outputs(treebank.derivations, [place.first for place in places], base.grammar)
+        uses = used_outputs(treebank.derivations, [p.first for p in places[: len(corpus.parsed)]], base.grammar)
         layouts = {
             name: observed_layout(
                 lists[group], *uses[name], len(keys[group]), outputs_of(base, name), settings.min_count
             )
             for name, (group, _) in BLOCKS.items()
         }
-        of_entities = full_layout(lists["entity"], len(keys["entity"]), len(types), entity_min_count)
-        parser_made = ParserParameters(base.grammar, layouts)
-        made = JointParameters(joint, parser_made, dict.fromkeys(ENTITY_BLOCKS, of_entities))
+        layout = full_layout(lists["entity"], len(keys["entity"]), PARTS * len(types), entity_min_count)
+        made = JointParameters(joint, ParserParameters(base.grammar, layouts), EntityParameters(len(types), layout))
         start = np.zeros(made.size)
         binary, unary, _ = log_probabilities(base)
-        start[parser_made.places["rule"]] = np.maximum(binary, UNSEEN)
-        start[parser_made.places["unary"]] = np.maximum(unary, UNSEEN)
-        weight = start.astype(np.float32)
+        start[made.parser.places["rule"]] = np.maximum(binary, UNSEEN)
+        start[made.parser.places["unary"]] = np.maximum(unary, UNSEEN)
+        annotated = [i for i in range(len(places)) if i < both or i >= len(corpus.parsed)]
+        alone = _entity_objective(made, corpus, places, types, annotated, settings.threads)
+        of_entities = LBFGS(limit=ENTITY_PASSES).minimise(alone, Prior(ENTITY_L2), np.zeros(alone.parameters))
+        start[made.places["entities"]] = of_entities
+        pruner = make_pruner(whole, base, settings.binarisation, settings.threshold, settings.clusters)
         parser_keys = {group: keys[group] for group in ParserFeatures._fields}
-        parser = ParserModel(
-            base, pruner, features, parser_keys, layouts, weight[: parser_made.size], frequent, treebank.root,
-            settings.clusters, tagger,
-        )  # fmt: skip
-        names = nameable_tags(tags, entities)
-        model = JointModel(parser, joint, entity_features, keys["entity"], dict(made.layouts), weight, names)
+        weight = start.astype(np.float32)
+        parts = (base, pruner, features, parser_keys, layouts, weight[: made.parser.size], frequent, treebank.root)
+        parser = ParserModel(*parts, settings.clusters, tagger)
+        known = [corpus.entities[i] for i in annotated]
+        names = nameable_tags([corpus.tags[i] for i in annotated], known)
+        model = JointModel(parser, joint, entity_features, keys["entity"], layout, weight, names)
 
-        def mask(i: int) -> Mask:
-            plain = parser.mask(sentences[i].words, tags[i])
-            allow(plain, treebank.derivations[i], base)
-            found = widened(plain, tags[i], names)
+        def example(i: int) -> ParserExample | None:
+            mask = parser.mask(corpus.sentences[i].words, corpus.tags[i])
+            allow(mask, treebank.derivations[i], base)
+            if i >= both:
+                return ParserExample(places[i], mask, treebank.derivations[i])
             tree = joined[i]
-            if tree is not None:
-                allow_joint(found, tree, joint)
-            return found
+            if tree is None:
+                return None
+            mask = widened(mask, corpus.tags[i], names)
+            allow_joint(mask, tree, joint)
+            return ParserExample(places[i], mask, tree)
 
-        kept = [i for i, tree in enumerate(joined) if tree is not None]
-        masks = run_shards(mask, kept, settings.threads)
-        examples = [
-            ParserExample(places[i], found, tree)
-            for i, found in zip(kept, masks, strict=True)
-            if (tree := joined[i]) is not None
-        ]
-        objective = ParserObjective(made, examples, base.root_count > 0, settings.threads)
-        return cls(model, objective, start, len(sentences) - len(examples))
+        found = run_shards(example, range(len(corpus.parsed)), settings.threads)
+        examples = [each for each in found if each is not None]
+        kept = len(examples) - len(corpus.trees_only)
+        roots = base.root_count > 0
+        objective = ParserObjective(made, examples[:kept], roots, settings.threads)
+        if not corpus.trees_only and not corpus.entities_only:
+            return cls(model, objective, start, both - kept)
+        models = [BaseModel(objective, None, sigma)]
+        if corpus.trees_only:
+            trees = ParserObjective(made.parser, examples[kept:], roots, settings.threads)
+            models.append(BaseModel(trees, np.arange(made.parser.size), sigma))
+        if corpus.entities_only:
+            rest = range(len(corpus.parsed), len(places))
+            place = made.places["entities"]
+            others = _entity_objective(made, corpus, places, types, list(rest), settings.threads)
+            models.append(BaseModel(others, np.arange(place.start, place.stop), sigma))
+        together = HierarchicalObjective(models, made.size)
+        return cls(model, together, together.start(start), both - kept)
 
     def export(self, weight: Floats) -> JointModel:
         """The trained model."""
-        small = weight.astype(np.float32)
+        own = weight if isinstance(self.objective, ParserObjective) else self.objective.weights_of(0, weight)
+        small = own.astype(np.float32)
         parser = replace(self.model.parser, weight=small[: self.model.parser.parameters.size])
         return replace(self.model, parser=parser, weight=small)
+
+
+def _entity_objective(
+    made: JointParameters,
+    corpus: JointCorpus,
+    places: Sequence[SentenceLists],
+    types: Sequence[str],
+    which: Sequence[int],
+    threads: int,
+) -> EntityObjective:
+    """The likelihood of the entities of some sentences, by themselves."""
+    number = {name: i for i, name in enumerate(types)}
+    flat = [[(e.start, e.end, number[e.label]) for e in corpus.entities[i]] for i in which]
+    longest = max((end - begin for each in flat for begin, end, _ in each), default=1)
+    return EntityObjective(made.entities, [places[i] for i in which], flat, longest, threads)
 
 
 def allow_joint(mask: Mask, tree: Derivation, joint: JointGrammar) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,7 @@ class Parser(Estimator):
 
     kind: ClassVar[str] = "parser"
     target: ClassVar[str] = "tree"
+    _stored: ClassVar[Any] = ParserModel
 
     model_: ParserModel | None = field(default=None, init=False, repr=False)
     card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
@@ -332,7 +333,7 @@ class Parser(Estimator):
         model = self._model()
         settings = {k: v for k, v in self.get_params().items() if k not in ("threads", "clusters")}
         header = {
-            "kind": "parser",
+            "kind": self.kind,
             "dovetail": __version__,
             "settings": settings,
             "card": self.card_ | (card or {}),
@@ -341,13 +342,13 @@ class Parser(Estimator):
         save_model(path, header, model.arrays())
 
     @classmethod
-    def load(cls, path: str | Path) -> Parser:
+    def load(cls, path: str | Path) -> Self:
         """Read a model file."""
-        header, arrays = load_model(path, "parser")
+        header, arrays = load_model(path, cls.kind)
         try:
             known = {f.name for f in fields(cls) if f.init}
             parser = cls(**{k: v for k, v in header["settings"].items() if k in known})
-            parser.model_ = ParserModel.from_file(header, arrays)
+            parser.model_ = cls._stored.from_file(header, arrays)
         except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         parser.card_ = header.get("card", {})
