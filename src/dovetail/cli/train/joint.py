@@ -1,0 +1,123 @@
+"""``dovetail train joint``: trees and entities by one model."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.console import count, warn
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.output import check_writable
+from dovetail.cli.progress import reporting
+from dovetail.cli.train import resources
+from dovetail.cli.train.parser import Tags
+from dovetail.cli.train.summary import STOPPED
+from dovetail.errors import DovetailError
+
+
+# The defaults of settings are those of JointParser: an option that is not given is not passed on.
+def train_joint(
+    train: Annotated[
+        Path, typer.Option("--train", metavar="FILE", help="JSON lines with trees and entities (.gz too).")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    dev: Annotated[
+        Path | None,
+        typer.Option("--dev", metavar="FILE", help="The same, to decide when to stop, and which weights are the best."),
+    ] = None,
+    trees_only: Annotated[
+        Path | None, typer.Option("--trees-only", metavar="FILE", help="Other text that has trees and no entities.")
+    ] = None,
+    entities_only: Annotated[
+        Path | None, typer.Option("--entities-only", metavar="FILE", help="Other text that has entities and no trees.")
+    ] = None,
+    sigma: Annotated[
+        float | None,
+        typer.Option(metavar="X", min=0, help="How far models of such text may deviate.", show_default="0.3"),
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="none"),
+    ] = None,
+    unlabelled: resources.Unlabelled = None,
+    clusters: resources.ClusterFiles = None,
+    save_clusters: resources.SaveClusters = None,
+    tags: Annotated[
+        Tags | None,
+        typer.Option(help="By a tagger trained along, or those of the text.", show_default="predicted"),
+    ] = None,
+    l2: Annotated[
+        float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="1")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="10")
+    ] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Passes without a rise on dev before it stops.", show_default="3"),
+    ] = None,
+    input_format: Annotated[
+        CorpusFormat | None, typer.Option(help="Of the files.", show_default="told by the name")
+    ] = None,
+    encoding: options.Encoding = "utf-8",
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train a joint parser: constituents and entities that never cross them.
+
+    Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
+    """
+    check_writable(output)
+    if patience is not None and dev is None:
+        raise DovetailError("--patience counts scores on dev: it needs --dev")
+    if sigma is not None and trees_only is None and entities_only is None:
+        raise DovetailError("--sigma is of --trees-only and --entities-only, and neither is given")
+    given: dict[str, Any] = {
+        "sigma": sigma, "max_length": max_length, "tags": tags, "l2": l2, "iterations": iterations,
+        "patience": patience, "seed": seed, "threads": threads,
+    }  # fmt: skip
+    settings: dict[str, Any] = {
+        name: v.value if isinstance(v, StrEnum) else v for name, v in given.items() if v is not None
+    }
+    from dovetail.models.joint_parser import JointParser
+
+    corpora = Corpora(input_format, None, encoding)
+    began = time.perf_counter()
+    with reporting(quiet) as reporter:
+        found = resources.word_resources(
+            reporter, unlabelled=unlabelled or (), clusters=clusters or (), encoding=encoding, threads=threads,
+            keep=save_clusters,
+        )  # fmt: skip
+        found.pop("casing", None)
+        parser = JointParser(clusters=found or None, **settings)  # type: ignore[arg-type]
+        reporter.doing(f"reading {train}")
+        sentences, held_out, trees, entities = (
+            corpora.sentences(path) if path is not None else [] for path in (train, dev, trees_only, entities_only)
+        )
+        corpora.warn()
+        parser.fit(
+            sentences, trees_only=trees, entities_only=entities, dev=held_out or None, progress=reporter.trained,
+            doing=reporter.doing,
+        )  # fmt: skip
+        seconds = time.perf_counter() - began
+        reporter.doing(f"writing {output}")
+        parser.save(output)
+    card = parser.card_
+    if card["left_out"]:
+        warn(f"{count(card['left_out'], 'sentence')} left out of training: too long, or entities on no constituent")
+    lines = [*parser.repairs_.lines(), ""]
+    lines += [] if card["dev"] is None else [f"dev, mean of bracket F1 and entity F1: {card['dev']:.2f}", ""]
+    data = f"{count(card['sentences'], 'tree')} with {card['entities']:,} entities"
+    lines += [
+        f"trained on {data}, {card['trees_only']:,} trees alone, {card['entities_only']:,} sentences with entities "
+        f"alone, in {seconds:.1f} s",
+        f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}",
+        f"model: {output} ({output.stat().st_size / 1e6:.1f} MB)",
+    ]
+    print("\n".join(lines))
