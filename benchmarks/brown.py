@@ -1,12 +1,13 @@
 """Brown clusters by dovetail and by a dense implementation in one run: same counts, same number of classes.
 
-    python benchmarks/brown.py TEXT... [--classes 100] [--growth] [--wcluster FILE] [--json]
+    python benchmarks/brown.py TEXT... [--classes 100] [--growth] [--threads N] [--wcluster FILE] [--json]
 
 The peer is ``brown_dense.cc`` beside this file, compiled here with g++: the algorithm as it is usually written (dense
 tables, all losses brought up to date at every step), on the same counts, one thread. With --wcluster, a wcluster binary
 is run on the same text too; its time includes its reading of the text. Seconds are of processor time, and those of
 dovetail are with compiled loops, as any second run finds them. With --growth, the seconds of dovetail alone for more
-classes and more types.
+classes w and more types k, and the exponents of the law c * k^a * w^b that fits them best. With --threads, the seconds
+on the clock for one thread and for so many, which means something only where as many cores are idle.
 """
 
 from __future__ import annotations
@@ -76,17 +77,37 @@ def timed(command: list[str], stdin: bytes | None = None) -> tuple[bytes, float]
     return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def growth(texts: list[Path]) -> list[Row]:
-    """Seconds of dovetail for 100 to 400 classes, and for a quarter, half and all of the types."""
-    whole = count_bigrams(tuple(texts))
+CLASSES = (100, 200, 400, 800)
+SHARES = (16, 8, 4)
+
+
+def growth(texts: list[Path]) -> tuple[list[Row], tuple[float, float]]:
+    """Seconds of dovetail for 100 to 800 classes of an eighth of the types, and for other parts of the types.
+
+    Also the exponents of types and of classes that fit the seconds best.
+    """
+    whole = len(count_bigrams(tuple(texts)).words)
     rows = []
-    for share, classes in ((4, 200), (2, 200), (1, 100), (1, 200), (1, 400)):
-        counts = count_bigrams(tuple(texts), max_types=len(whole.words) // share)
-        row = measure_dovetail(counts, classes)
-        types = len(counts.words)
-        rows.append({"types": types, "classes": classes, "seconds": row["seconds"]})
-        rows[-1]["ns_per_type_and_pair"] = row["seconds"] * 1e9 / (types * classes**2)
-    return rows
+    for share, classes in [(8, w) for w in CLASSES] + [(share, 200) for share in SHARES if share != 8]:
+        counts = count_bigrams(tuple(texts), max_types=whole // share)
+        seconds, types = measure_dovetail(counts, classes)["seconds"], len(counts.words)
+        rows.append({"types": types, "classes": classes, "seconds": seconds})
+        rows[-1]["ns_per_type_and_pair"] = seconds * 1e9 / (types * classes**2)
+    logs = np.log([[row["types"], row["classes"], row["seconds"]] for row in rows])
+    law = np.linalg.lstsq(np.column_stack([np.ones(len(logs)), logs[:, :2]]), logs[:, 2], rcond=None)[0]
+    return rows, (float(law[1]), float(law[2]))
+
+
+def measure_threads(counts: BigramCounts, classes: int, threads: int) -> Row:
+    """Seconds on the clock for one thread and for several, which must find the same tree."""
+    found, seconds = [], []
+    for number in (1, threads):
+        begin = time.monotonic()
+        found.append(brown(counts, classes, threads=number))
+        seconds.append(time.monotonic() - begin)
+    assert found[0].paths == found[1].paths
+    assert np.array_equal(found[0].classes, found[1].classes)
+    return {"threads": threads, "seconds_alone": seconds[0], "seconds": seconds[1]}
 
 
 def main() -> None:
@@ -96,6 +117,7 @@ def main() -> None:
     parser.add_argument("--classes", type=int, default=100)
     parser.add_argument("--wcluster", type=Path, metavar="FILE", help="a wcluster binary to run too")
     parser.add_argument("--growth", action="store_true", help="more classes, more types")
+    parser.add_argument("--threads", type=int, metavar="N", help="also compare one thread and so many")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
     brown(count_bigrams_of([["a", "b", "c", "a", "d"]]), 2)  # loads the compiled loops
@@ -108,6 +130,7 @@ def main() -> None:
         rows["dense"] = measure_dense(counts, options.classes, folder)
         if options.wcluster:
             rows["wcluster"] = measure_wcluster(options.wcluster, options.texts, counts, options.classes, folder)
+    steps, exponents = growth(options.texts) if options.growth else ([], None)
     result = {
         "tokens": counts.tokens,
         "types": len(counts.words),
@@ -115,7 +138,9 @@ def main() -> None:
         "counting_seconds": counting,
         "runs": rows,
         "ratio": {name: row["seconds"] / rows["dovetail"]["seconds"] for name, row in rows.items()},
-        "growth": growth(options.texts) if options.growth else [],
+        "growth": steps,
+        "exponents": exponents,
+        "threads": measure_threads(counts, options.classes, options.threads) if options.threads else None,
     }
     if options.json:
         print(json.dumps(result))
@@ -130,6 +155,11 @@ def main() -> None:
             f"{row['types']:>8,} types {row['classes']:>5} classes {row['seconds']:8.2f} s  "
             f"{row['ns_per_type_and_pair']:.3f} ns for each type and pair of classes"
         )
+    if exponents:
+        print(f"seconds ~ types^{exponents[0]:.2f} * classes^{exponents[1]:.2f}")
+    if row := result["threads"]:
+        both = f"{row['seconds']:.1f} s on the clock, one alone {row['seconds_alone']:.1f} s"
+        print(f"{row['threads']} threads: {both}, {row['seconds_alone'] / row['seconds']:.2f} x")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,11 @@ from dovetail.version import __version__
 if TYPE_CHECKING:
     from dovetail.evaluate import entity_scores, token_scores
     from dovetail.features.sets import FeatureSet
+    from dovetail.models.dependency import DependencyParser
+    from dovetail.models.domains import MultiDomainTagger
+    from dovetail.models.joint_parser import JointParser
+    from dovetail.models.nested import NestedTagger
+    from dovetail.models.parser import Parser
     from dovetail.models.segmenter import Segmenter
     from dovetail.models.tagger import Tagger
     from dovetail.text.formats import read, write
@@ -27,11 +32,16 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Document, Sentence, Span
 
 __all__ = [
+    "DependencyParser",
     "Document",
     "DovetailError",
     "FeatureSet",
     "InputError",
+    "JointParser",
     "ModelFileError",
+    "MultiDomainTagger",
+    "NestedTagger",
+    "Parser",
     "Segmenter",
     "Sentence",
     "Span",
@@ -47,8 +57,13 @@ __all__ = [
 ]
 
 _HOMES = {
+    "DependencyParser": "dovetail.models.dependency",
     "Document": "dovetail.text.sentence",
     "FeatureSet": "dovetail.features.sets",
+    "MultiDomainTagger": "dovetail.models.domains",
+    "NestedTagger": "dovetail.models.nested",
+    "JointParser": "dovetail.models.joint_parser",
+    "Parser": "dovetail.models.parser",
     "Segmenter": "dovetail.models.segmenter",
     "Sentence": "dovetail.text.sentence",
     "Span": "dovetail.text.sentence",
@@ -75,7 +90,15 @@ def __dir__() -> list[str]:
 ENGLISH_MODEL = "english-ner.dovetail"
 
 
-_KINDS = {"tagger": "Tagger", "segmenter": "Segmenter"}
+_KINDS = {
+    "dependency": "DependencyParser",
+    "domains": "MultiDomainTagger",
+    "joint": "JointParser",
+    "nested": "NestedTagger",
+    "parser": "Parser",
+    "segmenter": "Segmenter",
+    "tagger": "Tagger",
+}
 
 
 def load(path: str | Path | None = None) -> Any:

@@ -19,7 +19,10 @@ from dovetail.cli.stream import annotate_documents
 from dovetail.learning.monitor import Progress
 from dovetail.text.sentence import Document, Sentence, Span
 
-MODULES = [f"dovetail.cli.{name}" for name in ("console", "display", "main", "options", "progress", "scores", "stream")]
+MODULES = [
+    f"dovetail.cli.{name}"
+    for name in ("console", "display", "domains", "main", "options", "progress", "scores", "stream")
+]
 
 
 @pytest.mark.parametrize("name", [*MODULES, "dovetail"])

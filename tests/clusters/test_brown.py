@@ -15,6 +15,7 @@ from dovetail.clusters.brown_kernels import Words, advance, fill
 from dovetail.clusters.counts import BigramCounts, count_bigrams, count_bigrams_of
 from dovetail.clusters.information import mutual_information
 from dovetail.clusters.progress import ClusterProgress
+from dovetail.clusters.team import ALONE, Team
 from dovetail.errors import DovetailError
 from tests.clusters.brown_twin import Group, merges_within
 
@@ -24,13 +25,13 @@ TEXTS = st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=120)
 
 def _merges(counts: BigramCounts, classes: int) -> list[tuple[int | None, int, int]]:
     """Each merge of a run: the word that came in before it (or none), and the first words of the merged classes."""
-    run = _Run(counts, classes, None)
-    fill(run.window, run.words, classes)
+    run = _Run(counts, classes, None, Team(1))
+    fill(run.window, run.words, classes, ALONE)
     merges = np.zeros((len(counts.words), 2), dtype=np.int64)
     free = classes
     for word in range(classes, len(counts.words)):
-        free = advance(run.window, classes, free, run.words, word, word + 1, merges)
-    _, top = _Run(counts, classes, None).tree()
+        free = advance(run.window, classes, free, run.words, word, word + 1, merges, ALONE)
+    _, top = _Run(counts, classes, None, Team(1)).tree()
     entered: list[tuple[int | None, int, int]] = [
         (word, int(merges[word, 0]), int(merges[word, 1])) for word in range(classes, len(counts.words))
     ]
@@ -134,10 +135,10 @@ def test_the_losses_do_not_drift() -> None:
     """After many steps the gains are those that a window filled at once would have, to the last bit."""
     draw = random.Random(3)
     counts = count_bigrams_of([[f"w{int(draw.paretovariate(0.7)) % 200}" for _ in range(4000)]])
-    run = _Run(counts, 12, None)
-    fill(run.window, run.words, 12)
+    run = _Run(counts, 12, None, Team(1))
+    fill(run.window, run.words, 12, ALONE)
     merges = np.zeros((len(counts.words), 2), dtype=np.int64)
-    free = advance(run.window, 12, 12, run.words, 12, len(counts.words), merges)
+    free = advance(run.window, 12, 12, run.words, 12, len(counts.words), merges, ALONE)
     used = np.array([slot for slot in range(13) if slot != free])
     pairs = run.window.pairs[np.ix_(used, used)]
     # The same classes as words of a text with these counts:
@@ -155,7 +156,7 @@ def test_the_losses_do_not_drift() -> None:
         parent=np.full(12, -1, dtype=np.int64),
         slot=np.zeros(12, dtype=np.int64),
     )
-    fill(fresh, words, 12)
+    fill(fresh, words, 12, ALONE)
     off = ~np.eye(12, dtype=bool)
     assert (fresh.pairs == pairs).all()
     assert (fresh.gain[off] == run.window.gain[np.ix_(used, used)][off]).all()
@@ -172,3 +173,15 @@ def test_mutual_information_of_words_that_tell_nothing() -> None:
 
 def test_tree_paths_of_a_chain() -> None:
     assert tree_paths(np.array([[0, 0], [0, 3], [3, 5], [0, 1]])) == {0: "00", 3: "10", 5: "11", 1: "01"}
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_any_number_of_threads_makes_the_same_tree(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dovetail.clusters.brown.WORTHWHILE", 1)
+    draw = random.Random(5)
+    counts = count_bigrams_of([[f"w{int(draw.paretovariate(0.6)) % 300}" for _ in range(5000)]])
+    for classes in (1, 5, 30, 70):
+        alone = brown(counts, classes)
+        together = brown(counts, classes, threads=threads)
+        assert together.paths == alone.paths
+        assert together.classes.tolist() == alone.classes.tolist()

@@ -62,3 +62,27 @@ def test_any_number_of_threads_gives_the_same_bits() -> None:
         weight = np.random.default_rng(2).normal(size=scorer.layout.parameters)
         found.append((scorer.forward(weight).tobytes(), scorer.backward(slope).tobytes()))
     assert len(set(found)) == 1
+
+
+def test_parameters_that_no_token_can_use_are_left_out_and_change_nothing() -> None:
+    merged, outputs = corpus(40)
+    full = LinearScorer.observed(merged, outputs, OUTPUTS, full=True)
+    kind = np.random.default_rng(4).integers(-1, 3, size=merged.design.tokens, dtype=np.int32)
+    bounds = np.array([1, 3, 2], dtype=np.int32)
+    scorer = full.within(kind, bounds)
+    usable = (kind[:, None] >= 0) & (kind[:, None] < bounds)  # [tokens, outputs]
+    fires = matrix(merged.design) != 0
+    feature = np.repeat(np.arange(full.layout.size), np.diff(full.layout.ptr))
+    kept = (fires.T @ usable)[feature, full.layout.label]
+    numbers = (matrix(merged.design) != 1).any(axis=0) & ~np.isin(matrix(merged.design), (0, 1)).all(axis=0)
+    assert 0 < scorer.layout.parameters < full.layout.parameters
+    exact = ~numbers[feature]  # a number fires everywhere, be it zero
+    there = np.zeros(full.layout.parameters, dtype=np.bool_)
+    pairs = np.repeat(np.arange(full.layout.size), np.diff(scorer.layout.ptr)) * OUTPUTS + scorer.layout.label
+    there[pairs] = True
+    assert np.array_equal(there[exact], kept[exact])
+    weight = np.random.default_rng(5).normal(size=full.layout.parameters)
+    assert np.allclose(scorer.forward(weight[there])[usable], full.forward(np.where(there, weight, 0.0))[usable])
+    slope = np.where(usable, np.random.default_rng(6).normal(size=usable.shape), 0.0)
+    assert np.allclose(scorer.backward(slope), full.backward(slope)[there])
+    assert np.allclose(full.backward(slope)[~there], 0.0)

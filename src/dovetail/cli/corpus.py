@@ -23,6 +23,7 @@ class CorpusFormat(StrEnum):
     conll = "conll"
     conllu = "conllu"
     jsonl = "jsonl"
+    brackets = "brackets"
     brat = "brat"
 
 
@@ -33,6 +34,7 @@ class InputFormat(StrEnum):
     conll = "conll"
     conllu = "conllu"
     jsonl = "jsonl"
+    brackets = "brackets"
     brat = "brat"
 
 

@@ -12,6 +12,8 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import some, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.domains import Domain, load_model
+from dovetail.cli.kinds import KINDS, LAYERS, Kind, kind_of
 from dovetail.cli.scores import (
     Sentences,
     answers,
@@ -64,6 +66,10 @@ def evaluate(
         typer.Option(metavar="PICTURE", help="Draw how well probabilities keep their promise: .png, .svg or .pdf."),
     ] = None,
     conlleval: Annotated[bool, typer.Option("--conlleval", help="Print what conlleval prints.")] = False,
+    max_length: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Leave out sentences of more words.", show_default="none")
+    ] = None,
+    domain: Domain = None,
     as_json: options.AsJson = False,
     threads: options.Threads = None,
 ) -> None:
@@ -79,19 +85,34 @@ def evaluate(
         raise DovetailError("give DATA (and --model), or both --gold and --predicted")
     if predicted is not None and model is not None:
         raise DovetailError("give --model or --predicted, not both: which of them is to be scored?")
-    tagger: Any = _load(model, threads) if predicted is None else None
+    if predicted is not None and domain is not None:
+        raise DovetailError("--domain says which part of a model to score, and --predicted is no model")
+    tagger: Any = load_model(model, domain).set_params(threads=threads) if predicted is None else None
     if getattr(tagger, "words", False):
         evaluate_words(tagger, truth, encoding, as_json)
         return
     corpora = Corpora(input_format, options.names(columns), encoding)
-    sentences = corpora.sentences(truth)
+    everything = corpora.sentences(truth)
+    sentences = _up_to(max_length, everything, everything)
     if not any(map(len, sentences)):
         raise DovetailError(f"{truth}: no sentences, so there is nothing to score")
+
+    def read(path: Path) -> Sentences:
+        return _up_to(max_length, everything, corpora.sentences(path))
+
+    kind = kind_of(tagger) or KINDS.get(LAYERS.get(layer or "", ""))
+    if kind is not None:
+        if compare or conlleval or reliability:
+            raise DovetailError("--compare, --conlleval and --reliability are of entities, and these answers are none")
+        found = list(tagger.annotate(sentences)) if predicted is None else read(predicted)
+        corpora.warn()
+        _print_kind(kind, kind.scores(sentences, found), as_json)
+        return
     if predicted is not None:
         layer = layer or "ner"
         if odd := odd_tags(tagset(sentences, layer)):
             warn(f"{truth}: tags that spell no entity, taken for O: {some(odd)}")
-        found = corpora.sentences(predicted)
+        found = read(predicted)
         _check_same_text(sentences, found, predicted)
     else:
         layer = layer or tagger.target
@@ -99,7 +120,7 @@ def evaluate(
         found = list(tagger.annotate(sentences))
     scores = score(sentences, found, layer)
     promise = calibration(sentences, found, layer)
-    rival = corpora.sentences(compare) if compare is not None else None
+    rival = read(compare) if compare is not None else None
     corpora.warn()
     interval, comparison = _bootstrap(sentences, found, rival, layer, compare)
     if conlleval:
@@ -112,10 +133,15 @@ def evaluate(
         _draw(promise, reliability)
 
 
-def _load(model: Path | None, threads: int | None) -> Any:
-    import dovetail
+def _up_to(longest: int | None, gold: Sentences, others: Sentences) -> Sentences:
+    """Those of some sentences beside which the gold ones have up to so many words."""
+    if longest is None or len(gold) != len(others):
+        return others
+    return [other for other, sentence in zip(others, gold, strict=True) if len(sentence) <= longest]
 
-    return dovetail.load(model).set_params(threads=threads)
+
+def _print_kind(kind: Kind, record: dict[str, Any], as_json: bool) -> None:
+    print(json.dumps(record, ensure_ascii=False) if as_json else kind.report(record))
 
 
 def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:

@@ -11,10 +11,12 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Input, InputFormat
+from dovetail.cli.domains import Domain, load_model
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.models.explain import Explanation
+    from dovetail.models.parser import Parser
     from dovetail.models.tagger import Tagger
     from dovetail.text.sentence import Sentence
 
@@ -35,28 +37,45 @@ def explain(
             show_default="the tokens of all entities",
         ),
     ] = None,
+    span: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--span",
+            metavar="START-END[:LABEL]",
+            help="Of a parser, a constituent by its first and last word, from 1; may be given again.",
+            show_default="the least probable one of each sentence",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(metavar="N", min=1, help="How many features to show for and against.")] = 5,
     input_format: Annotated[
         InputFormat | None, typer.Option(help="Of the file.", show_default="told by the name, else text")
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
+    domain: Domain = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show why words have their tags.
+    """Show why words have their tags, or why words are a constituent.
 
     For each word: its tag and the other tags with their probabilities, and the features that speak for and
     against the tag, each with what it adds to the score of the tag less what it adds to that of its rival,
-    the most probable other tag.
+    the most probable other tag. For each constituent: the best tree without it, and the features that tell
+    the two trees apart.
     """
     source = Input(text, input_format)
-    import dovetail
     from dovetail.text.report import ReadReport
 
-    tagger = dovetail.load(model)
+    tagger = load_model(model, domain)
     report = ReadReport()
     sentences = [s for document in source.documents(options.names(columns), encoding, report) for s in document]
     warn_all(report.lines())
+    if getattr(tagger, "kind", "") == "parser":
+        _explain_trees(tagger, sentences, span or [], token, top, as_json)
+        return
+    if span or not hasattr(tagger, "explain"):
+        raise DovetailError(
+            "--span is of parsers; this model " + ("explains tokens: see --token" if span else "cannot explain itself")
+        )
     chosen = list(_chosen(tagger, sentences, token or []))
     explanations = [(number, tagger.explain(sentence, position)) for number, sentence, position in chosen]
     if as_json:
@@ -65,6 +84,22 @@ def explain(
         print("\n\n".join(_paragraph(n, e, top) for n, e in explanations))
     else:
         say("no entity was found; name a word to see why it is none: --token WORD")
+
+
+def _explain_trees(
+    parser: Parser, sentences: Sequence[Sentence], spans: list[str], token: list[str] | None, top: int, as_json: bool
+) -> None:
+    from dovetail.cli import trees
+
+    if token:
+        raise DovetailError("a parser explains constituents: give --span START-END, not --token")
+    if spans and len(sentences) != 1:
+        raise DovetailError(f"--span is of one sentence, and the text has {len(sentences)}")
+    found = [(sentence, why) for sentence in sentences for why in trees.explained(parser, sentence, spans)]
+    if as_json:
+        print(json.dumps({"constituents": [trees.record(s, why, top) for s, why in found]}, ensure_ascii=False))
+    else:
+        print("\n\n".join(trees.paragraph(s, why, top) for s, why in found))
 
 
 def _chosen(tagger: Tagger, sentences: Sequence[Sentence], wanted: list[str]) -> Iterator[tuple[int, Sentence, int]]:

@@ -14,6 +14,7 @@ from dovetail.cli import options
 from dovetail.cli.annotate import _text_options
 from dovetail.cli.console import count, say, warn, warn_all
 from dovetail.cli.corpus import Corpora, Input, InputFormat
+from dovetail.cli.domains import load_model
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import SECONDS_BETWEEN_LINES, Reporter, reporting
 from dovetail.errors import DovetailError
@@ -106,7 +107,7 @@ def select(
     from dovetail.text.formats import write
     from dovetail.text.report import ReadReport
 
-    tagger = dovetail.load(model).set_params(threads=threads)
+    tagger = load_model(model, None).set_params(threads=threads)
     if not isinstance(tagger, dovetail.Tagger):
         raise DovetailError(f"{model}: only a tagger can be asked how sure it is, and this is a segmenter")
     report = ReadReport()

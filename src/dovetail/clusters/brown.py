@@ -8,6 +8,7 @@ least mutual information. At the end the classes themselves are merged down to o
 from __future__ import annotations
 
 import math
+from functools import partial
 from time import monotonic
 
 import numpy as np
@@ -17,19 +18,23 @@ from dovetail.clusters.brown_kernels import Window, Words, advance, class_heads,
 from dovetail.clusters.clustering import Clustering
 from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.progress import ClusterProgress, Report
+from dovetail.clusters.team import Team
 from dovetail.errors import DovetailError
 
 TABLE = 1 << 21
 """Logarithms of counts below this are looked up."""
 SECONDS_BETWEEN_REPORTS = 0.2
+WORTHWHILE = 256
+"""With fewer classes than this one thread does it: the others would wait for most of the time."""
 
 
-def brown(counts: BigramCounts, classes: int, *, progress: Report | None = None) -> Clustering:
+def brown(counts: BigramCounts, classes: int, *, threads: int = 1, progress: Report | None = None) -> Clustering:
     """Cluster words into a binary tree with so many leaves, the classes, each known by its path of bits.
 
     A text with no more types than that gets a class for each. Of merges that lose equally much, the one whose classes
     hold the more frequent words comes first; bit 0 leads to the child that holds the more frequent word. Memory is 24
-    bytes for each pair of classes.
+    bytes for each pair of classes. The result is the same for any number of threads; give no more than there are idle
+    cores, for they wait for one another at every merge.
 
     >>> from dovetail.clusters.counts import count_bigrams_of
     >>> text = "the cat sat . the dog sat . a cat ran . a dog ran ."
@@ -40,7 +45,8 @@ def brown(counts: BigramCounts, classes: int, *, progress: Report | None = None)
     if classes < 1:
         raise DovetailError(f"{classes} classes; give 1 or more")
     window_size = min(classes, len(counts.words))
-    heads, merges = _Run(counts, window_size, progress).tree()
+    with Team(threads if window_size >= WORTHWHILE else 1) as team:
+        heads, merges = _Run(counts, window_size, progress, team).tree()
     paths = tree_paths(merges)
     order = sorted(paths, key=lambda head: paths[head])
     number = np.zeros(len(counts.words), dtype=np.int32)
@@ -66,11 +72,12 @@ def tree_paths(merges: NDArray[np.int64]) -> dict[int, str]:
 class _Run:
     """One clustering: the window of classes, and the words that go through it."""
 
-    def __init__(self, counts: BigramCounts, classes: int, progress: Report | None) -> None:
+    def __init__(self, counts: BigramCounts, classes: int, progress: Report | None, team: Team) -> None:
         before = counts.transpose()
         of = len(counts.words)
         self.classes = classes
         self.progress = progress
+        self.team = team
         self.window = empty_window(classes + 1, counts.tokens)
         self.words = Words(
             counts.count, counts.indptr, counts.follower, counts.times, before.start, before.other, before.times,
@@ -79,12 +86,12 @@ class _Run:
 
     def tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The first word of each word's class [words], and the merges of the classes down to one [classes, 2]."""
-        fill(self.window, self.words, self.classes)
+        self.team.run(lambda member: fill(self.window, self.words, self.classes, member))
         free = self._enter_all()
         heads = class_heads(self.words)
         close_gap(self.window, self.classes, free)
         merges = np.zeros((self.classes, 2), dtype=np.int64)
-        collapse(self.window, self.classes, merges)
+        self.team.run(lambda member: collapse(self.window, self.classes, merges, member))
         return heads, merges
 
     def _enter_all(self) -> int:
@@ -96,7 +103,8 @@ class _Run:
         begin = last = monotonic()
         while word < of:
             stop = min(word + step, of)
-            free = advance(self.window, self.classes, free, self.words, word, stop, merges)
+            state = (self.window, self.classes, free, self.words, word, stop, merges)
+            free = self.team.run(partial(advance, *state))
             now = monotonic()
             step = max(1, int(step * min(2.0, SECONDS_BETWEEN_REPORTS / max(now - last, 1e-6))))
             word, last = stop, now
@@ -126,6 +134,7 @@ def empty_window(slots: int, tokens: int) -> Window:
         stale=np.zeros(slots, dtype=np.bool_),
         dirty=np.zeros(slots, dtype=np.bool_),
         change=np.zeros(slots, dtype=np.int64),
+        chosen=np.zeros(2, dtype=np.int64),
         f=(x * np.log(np.maximum(x, 1)) * scale).astype(np.int64),
         scale=scale,
     )

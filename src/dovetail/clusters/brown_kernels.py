@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.clusters.team import Member, meet, share
 from dovetail.kernel import kernel
 
 Long = NDArray[np.int64]
@@ -34,8 +35,8 @@ class Window(NamedTuple):
     ``pairs[a, d]`` is n(a, d) and ``pairs_t`` its transpose; ``gain`` [slots, slots]; ``log_sum[a, b]`` is scale times
     log(n(a) + n(b)). By slot: ``size`` n(c), ``links`` m(c), ``links_log`` m(c) log n(c) times scale, and ``name``, the
     class's first word. ``least`` is a lower bound of the losses that a slot answers for, that of merging it with
-    ``partner``, and exact unless ``stale``; ``dirty`` marks slots whose losses have changed. ``f`` is the table of
-    x log x times scale, rounded.
+    ``partner``, and exact unless ``stale``; ``dirty`` marks slots whose losses have changed. ``change`` [slots] is room
+    for a row, and ``chosen`` [2] for the classes to merge. ``f`` is the table of x log x times scale, rounded.
     """
 
     pairs: NDArray[np.int32]
@@ -51,6 +52,7 @@ class Window(NamedTuple):
     stale: NDArray[np.bool_]
     dirty: NDArray[np.bool_]
     change: Long
+    chosen: Long
     f: Long
     scale: float
 
@@ -106,10 +108,9 @@ def _raise(window: Window, target: Long, line: NDArray[np.int32], old: int, new:
 
 
 @kernel
-def _mirror(window: Window, k: int, lines: Long) -> None:
-    """Copy rows of the gains to the columns."""
-    gain = window.gain
-    for c in range(k):
+def _mirror(gain: Long, lo: int, hi: int, lines: Long) -> None:
+    """Copy rows of the gains to the columns, in rows lo to hi - 1."""
+    for c in range(lo, hi):
         row = gain[c]
         for d in lines:
             row[d] = gain[d, c]
@@ -119,9 +120,9 @@ def _mirror(window: Window, k: int, lines: Long) -> None:
 def _own(window: Window, a: int, b: int) -> np.int64:
     """What the counts within two classes add to their gain beyond its sum over all d, a and b among them."""
     aa, ab = window.pairs[a, a], window.pairs[a, b]
-    ba, bb = window.pairs[b, a], window.pairs[b, b]
-    if aa + ab + ba + bb == 0:
-        return np.int64(0)
+    ba, bb = window.pairs_t[a, b], window.pairs[b, b]
+    if ab == 0 and ba == 0:
+        return _g(window, aa, bb)
     return (
         _f(window, aa + ab + ba + bb)
         - (_f(window, aa + ab) + _f(window, ba + bb) + _f(window, aa + ba) + _f(window, ab + bb))
@@ -130,17 +131,21 @@ def _own(window: Window, a: int, b: int) -> np.int64:
 
 
 @kernel
-def _settle(window: Window, k: int, a: int) -> None:
+def _settle(window: Window, k: int, a: int, member: Member) -> None:
     """Finish a class whose counts have changed: its part of the gains, logarithms, and its column."""
     gain, log_sum = window.gain, window.log_sum
-    window.links_log[a] = np.int64(window.links[a] * (np.log(np.float64(window.size[a])) * window.scale))
-    for c in range(k):
-        if c != a:
-            gain[a, c] += _own(window, a, c)
-        log_sum[a, c] = np.log(np.float64(window.size[a] + window.size[c])) * window.scale
-    for c in range(k):
-        gain[c, a] = gain[a, c]
-        log_sum[c, a] = log_sum[a, c]
+    lo, hi = share(member, k)
+    if member.me == 0:
+        window.links_log[a] = np.int64(window.links[a] * (np.log(np.float64(window.size[a])) * window.scale))
+    mine, sums, sizes = gain[a, lo:hi], log_sum[a, lo:hi], window.size[lo:hi]
+    for i in range(len(mine)):
+        if lo + i != a:
+            mine[i] += _own(window, a, lo + i)
+    for i in range(len(sums)):
+        sums[i] = np.log(np.float64(window.size[a] + sizes[i])) * window.scale
+    for i in range(len(mine)):
+        gain[lo + i, a] = mine[i]
+        log_sum[lo + i, a] = sums[i]
 
 
 @kernel
@@ -160,22 +165,32 @@ def _head(parent: Long, word: int) -> int:
 
 
 @kernel
-def _enter_line(window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], slot: int) -> None:
+def _between(places: Long, lo: int, hi: int) -> Long:
+    """Those of some places, in order, that are in a range."""
+    return places[np.searchsorted(places, lo) : np.searchsorted(places, hi)]
+
+
+@kernel
+def _enter_line(
+    window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], slot: int, member: Member
+) -> None:
     """Gains from the new row ``pairs[slot]``; called for rows, and with the transpose for columns."""
     gain = window.gain
     line = pairs[slot]
+    lo, hi = share(member, k)
     support = np.flatnonzero(line[:k])
+    ours = _between(support, lo, hi)
     for d in support:
         if d != slot:
-            _raise(window, gain[slot, :k], pairs_t[d, :k], 0, line[d], 2 * window.size[d])
-        for e in support:
+            _raise(window, gain[slot, lo:hi], pairs_t[d, lo:hi], 0, line[d], 2 * window.size[d])
+        for e in ours:
             if e != d:
                 gain[d, e] += _g(window, line[d], line[e])
 
 
 @kernel
-def _enter(window: Window, k: int, slot: int, word: int, words: Words) -> None:
-    """Put a word into a free slot below k, as a class of its own."""
+def _count_in(window: Window, k: int, slot: int, word: int, words: Words) -> None:
+    """The counts of a word as a class of its own, in a free slot below k."""
     pairs, pairs_t, parent = window.pairs, window.pairs_t, words.parent
     parent[word] = word
     words.slot[word] = slot
@@ -197,54 +212,86 @@ def _enter(window: Window, k: int, slot: int, word: int, words: Words) -> None:
             pairs_t[slot, d] += words.before_times[i]
             _link(window, slot, words.before_times[i])
             _link(window, d, words.before_times[i])
-    _enter_line(window, k, pairs, pairs_t, slot)
-    _enter_line(window, k, pairs_t, pairs, slot)
-    _settle(window, k, slot)
     window.dirty[slot] = True
 
 
 @kernel
-def _join_line(window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], s: int, t: int) -> None:
-    """Add row t to row s, with the gains; called for rows, and with the transpose for columns."""
-    gain, change = window.gain, window.change[:k]
-    ours, theirs = pairs[s, :k], pairs[t, :k]
-    support = np.flatnonzero(theirs)
-    change[:] = 0
-    for d in support:
-        old, new = ours[d], ours[d] + theirs[d]
-        _raise(window, change, pairs_t[d, :k], old, new, 2 * window.size[d])
-        _raise(window, gain[d, :k], ours, old, new, 2 * window.size[s])
-        for e in support:
-            gain[d, e] += (
-                _g(window, new, ours[e] + theirs[e]) - _g(window, new, ours[e]) - _g(window, theirs[d], theirs[e])
-            )
-        window.dirty[d] = True
-    _mirror(window, k, support)
-    for c in range(k):
-        gain[s, c] += change[c]
-        gain[c, s] = gain[s, c]
-    for d in support:
-        ours[d] += theirs[d]
-        theirs[d] = 0
-        pairs_t[d, s] = ours[d]
-        pairs_t[d, t] = 0
+def _enter(window: Window, k: int, slot: int, word: int, words: Words, member: Member) -> None:
+    """Put a word into a free slot below k, as a class of its own."""
+    if member.me == 0:
+        _count_in(window, k, slot, word, words)
+    meet(member)
+    _enter_line(window, k, window.pairs, window.pairs_t, slot, member)
+    _enter_line(window, k, window.pairs_t, window.pairs, slot, member)
+    meet(member)
+    _settle(window, k, slot, member)
+    meet(member)
 
 
 @kernel
-def _join(window: Window, k: int, s: int, t: int) -> None:
+def _join_line(
+    window: Window,
+    k: int,
+    pairs: NDArray[np.int32],
+    pairs_t: NDArray[np.int32],
+    s: int,
+    t: int,
+    member: Member,
+) -> None:
+    """Add row t to row s, with the gains; called for rows, and with the transpose for columns."""
+    gain = window.gain
+    lo, hi = share(member, k)
+    change = window.change
+    ours, theirs = pairs[s, :k], pairs[t, :k]
+    support = np.flatnonzero(theirs)
+    within = _between(support, lo, hi)
+    change[lo:hi] = 0
+    for d in support:
+        old, new = ours[d], ours[d] + theirs[d]
+        _raise(window, change[lo:hi], pairs_t[d, lo:hi], old, new, 2 * window.size[d])
+        _raise(window, gain[d, lo:hi], ours[lo:hi], old, new, 2 * window.size[s])
+        for e in within:
+            gain[d, e] += (
+                _g(window, new, ours[e] + theirs[e]) - _g(window, new, ours[e]) - _g(window, theirs[d], theirs[e])
+            )
+    meet(member)
+    # Rows of the gains are copied to the columns. Row s is written by columns: others read its column meanwhile.
+    for d in within:
+        gain[s, d] = gain[d, s]
+    _mirror(gain, lo, min(hi, s), support)
+    _mirror(gain, max(lo, s + 1), hi, support)
+    for c in range(lo, hi):
+        gain[s, c] += change[c]
+        gain[c, s] = gain[s, c]
+    if member.me == 0:
+        for d in support:
+            ours[d] += theirs[d]
+            theirs[d] = 0
+            pairs_t[d, s] = ours[d]
+            pairs_t[d, t] = 0
+            window.dirty[d] = True
+    meet(member)
+
+
+@kernel
+def _join(window: Window, k: int, s: int, t: int, member: Member) -> None:
     """Merge class t into s; slot t is free then, its counts zero."""
-    for c in range(k):
+    lo, hi = share(member, k)
+    for c in range(lo, hi):
         if c != s:
             window.gain[s, c] -= _own(window, s, c)
             window.gain[c, s] = window.gain[s, c]
-    window.size[s] += window.size[t]
-    _join_line(window, k, window.pairs, window.pairs_t, s, t)
-    _join_line(window, k, window.pairs_t, window.pairs, s, t)
-    window.links[s] += window.links[t]
-    window.name[s] = min(window.name[s], window.name[t])
-    _settle(window, k, s)
-    window.dirty[s] = True
-    window.dirty[t] = True
+    if member.me == 0:
+        window.size[s] += window.size[t]
+        window.links[s] += window.links[t]
+        window.name[s] = min(window.name[s], window.name[t])
+        window.dirty[s] = True
+        window.dirty[t] = True
+    meet(member)
+    _join_line(window, k, window.pairs, window.pairs_t, s, t, member)
+    _join_line(window, k, window.pairs_t, window.pairs, s, t, member)
+    _settle(window, k, s, member)
+    meet(member)
 
 
 @kernel
@@ -266,17 +313,26 @@ def _scan(window: Window, k: int, a: int) -> None:
 
 
 @kernel
+def _scan_dirty(window: Window, k: int, member: Member) -> None:
+    """Look again at all classes with new losses, each member at its turn."""
+    turn = 0
+    for a in range(k):
+        if window.dirty[a]:
+            if turn % member.of == member.me:
+                _scan(window, k, a)
+            turn += 1
+
+
+@kernel
 def _cheapest(window: Window, k: int) -> tuple[int, int]:
     """The pair of classes whose merge loses least; among equals the first by name.
 
-    Every pair with a new loss has a dirty slot, which is scanned and answers for it. Other slots keep what they
+    Every pair with a new loss has a dirty slot, which has been scanned and answers for it. Other slots keep what they
     found; where that was a merge with a dirty slot, it is a lower bound, looked into only if it is the lowest.
     """
     least, partner, stale, dirty, name = window.least, window.partner, window.stale, window.dirty, window.name
     for a in range(k):
-        if dirty[a]:
-            _scan(window, k, a)
-        elif dirty[partner[a]]:
+        if not dirty[a] and dirty[partner[a]]:
             stale[a] = True
     dirty[:] = False
     while True:
@@ -309,46 +365,57 @@ def _neighbours(window: Window, k: int, slot: int) -> int:
 
 
 @kernel
-def _join_cheapest(window: Window, k: int, names: Long) -> tuple[int, int]:
+def _join_cheapest(window: Window, k: int, names: Long, member: Member) -> tuple[int, int]:
     """Make the merge that loses least, and note the first words of the two; returns its slot and the one set free."""
-    s, t = _cheapest(window, k)
-    names[0], names[1] = window.name[s], window.name[t]
-    # It costs less to move the class with fewer neighbours.
-    if _neighbours(window, k, t) > _neighbours(window, k, s):
-        s, t = t, s
-    _join(window, k, s, t)
+    _scan_dirty(window, k, member)
+    meet(member)
+    if member.me == 0:
+        s, t = _cheapest(window, k)
+        names[0], names[1] = window.name[s], window.name[t]
+        # It costs less to move the class with fewer neighbours.
+        if _neighbours(window, k, t) > _neighbours(window, k, s):
+            s, t = t, s
+        window.chosen[0], window.chosen[1] = s, t
+    meet(member)
+    s, t = window.chosen[0], window.chosen[1]
+    _join(window, k, s, t, member)
     return s, t
 
 
 @kernel
-def fill(window: Window, words: Words, last: int) -> None:
+def fill(window: Window, words: Words, last: int, member: Member) -> None:
     """Put the first words into the slots of their own numbers."""
     for word in range(last):
-        _enter(window, word + 1, word, word, words)
+        _enter(window, word + 1, word, word, words, member)
 
 
 @kernel
-def advance(window: Window, k: int, free: int, words: Words, first: int, last: int, merges: Long) -> int:
+def advance(
+    window: Window, k: int, free: int, words: Words, first: int, last: int, merges: Long, member: Member
+) -> int:
     """For words first to last - 1: enter the word, then make the cheapest merge. Returns the slot that is free then.
 
     The window has k + 1 slots, of which ``free`` is free. ``merges[word]`` becomes the first words of the two classes
-    merged at that step.
+    merged at that step. All members of a team call this at once, and each does its share of the columns.
     """
     for word in range(first, last):
-        _enter(window, k + 1, free, word, words)
-        s, free = _join_cheapest(window, k + 1, merges[word])
-        words.parent[merges[word, 1]] = merges[word, 0]
-        words.slot[merges[word, 0]] = s
+        _enter(window, k + 1, free, word, words, member)
+        s, free = _join_cheapest(window, k + 1, merges[word], member)
+        if member.me == 0:
+            words.parent[merges[word, 1]] = merges[word, 0]
+            words.slot[merges[word, 0]] = s
     return free
 
 
 @kernel
-def collapse(window: Window, k: int, merges: Long) -> None:
+def collapse(window: Window, k: int, merges: Long, member: Member) -> None:
     """Merge k classes down to one; ``merges[i]`` becomes the first words of the two classes merged to leave i."""
     while k > 1:
-        _, free = _join_cheapest(window, k, merges[k - 1])
+        _, free = _join_cheapest(window, k, merges[k - 1], member)
         k -= 1
-        close_gap(window, k, free)
+        if member.me == 0:
+            close_gap(window, k, free)
+        meet(member)
 
 
 @kernel

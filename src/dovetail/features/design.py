@@ -25,13 +25,11 @@ from dovetail.errors import DovetailError
 from dovetail.features import hashing
 from dovetail.features.attributes import Attribute
 from dovetail.features.hashing import KeyRows, Keys
-from dovetail.features.index import Collector, FeatureIndex, distinct, narrow
+from dovetail.features.index import Collector, FeatureIndex, narrow
 from dovetail.features.links import Links
 from dovetail.features.repeats import elsewhere_index, repeats
 from dovetail.features.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
 from dovetail.kernel import kernel
-
-FEW = 4  # a conjunction with fewer than a quarter as many values as tokens is kept as rows
 
 
 @kernel
@@ -313,19 +311,12 @@ def _side_by_side(parts: Sequence[KeyRows]) -> KeyRows:
 def assemble(compiler: Compiler, templates: Sequence[Template], index: Collector | FeatureIndex) -> Design:
     """Make the design of a corpus, its features numbered by ``index`` (a FeatureIndex drops those it does not know)."""
     blocks = compiler.rows(templates)
-    direct = []
-    for keys in (keys for template in templates for keys in compiler.direct([template])):  # few at a time
-        if isinstance(index, Collector):
-            values, place = distinct(keys)
-            if len(values) * FEW < len(keys):  # few values, many tokens: cheaper as rows than token by token
-                blocks.append(Rows(place[:, None], np.arange(len(values) + 1, dtype=np.int64), values))
-                continue
-        direct.append(keys)
+    slots = [index.number(keys) for template in templates for keys in compiler.direct([template])]  # few keys at a time
     links = _linked(blocks, compiler.columns.tokens)
     row_ptr, row_feature, row_value = _numbered(blocks, index)
-    feature_index = np.empty((compiler.columns.tokens, len(direct)), dtype=np.int32)
-    for k, keys in enumerate(direct):
-        feature_index[:, k] = index.number(keys)
+    feature_index = np.empty((compiler.columns.tokens, len(slots)), dtype=np.int32)
+    for k, numbers in enumerate(slots):
+        feature_index[:, k] = numbers
     return drop_unknown(
         Design(compiler.columns.offsets, links, row_ptr, row_feature, row_value, feature_index, index.size)
     )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.design import Design, drop_unknown
+from dovetail.features.frequent import frequent_as_rows
 from dovetail.features.index import distinct
 from dovetail.features.links import row_at
 from dovetail.kernel import kernel
@@ -74,34 +75,31 @@ def merge(design: Design, min_count: int = 1, twins: bool = True) -> Merged:
     count, identity = _fired(design)
     kept = np.flatnonzero(count >= max(min_count, 1)).astype(np.int32)
     identity = identity[kept]
-    del count
     if not twins:
         identity = np.arange(len(kept), dtype=np.uint64)
     elif design.row_value is not None:
         real = np.zeros(design.features, dtype=np.bool_)
         real[design.row_feature[design.row_value != 1.0]] = True
         identity = np.where(real[kept], np.arange(len(kept), dtype=np.uint64), identity)
+    # Columns in the order of their first feature: what fires together lies together.
     groups, group = distinct(identity)
     first = np.empty(len(groups), dtype=np.int32)
     first[group[::-1]] = np.arange(len(group), dtype=np.int32)[::-1]  # of equal places, the last to be written stays
-    del identity, groups
-    # Columns in the order of their first feature: what fires together lies together.
-    order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
+    del identity
     column = np.full(design.features, -1, dtype=np.int32)
-    column[kept] = rank[group]
+    column[kept] = group
     representative = np.full(design.features + 1, -1, dtype=np.int32)  # the last entry serves index -1
-    representative[kept[first]] = rank
+    representative[kept[first]] = np.arange(len(groups), dtype=np.int32)
     smaller = drop_unknown(
         replace(
             design,
             row_feature=representative[design.row_feature],
             feature_index=representative[design.feature_index],
-            features=len(order),
+            features=len(groups),
         )
     )
-    return Merged(smaller, column, np.bincount(column[kept], minlength=len(order)).astype(np.int32))
+    smaller = frequent_as_rows(smaller, count[kept[first]])
+    return Merged(smaller, column, np.bincount(column[kept], minlength=len(groups)).astype(np.int32))
 
 
 def _fired(design: Design) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

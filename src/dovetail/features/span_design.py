@@ -95,6 +95,13 @@ class SpanCompiler(Compiler):
         index = np.tile(np.arange(self.longest, dtype=np.int32), self.text.tokens)
         return Rows(index[:, None], np.arange(self.longest + 1), keys)
 
+    def lengths(self) -> NDArray[np.int32]:
+        """How many tokens each candidate has, 0 for those that are no segments. Shape [candidates]."""
+        number, _, length = self._spans()
+        out = np.zeros(self.columns.tokens, dtype=np.int32)
+        out[number] = length
+        return out
+
     def _spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The candidates that are segments: their numbers, first tokens and lengths."""
         end = np.repeat(self.text.offsets[1:], np.diff(self.text.offsets))

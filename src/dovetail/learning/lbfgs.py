@@ -23,6 +23,8 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 class State:
     """Everything needed to go on: the point, its value and slope, and the last steps, changes and objectives.
 
+    ``products`` are those of each step with its change.
+
     Steps and changes only shape the search direction, so they are kept in single precision: half the memory and time.
     """
 
@@ -33,6 +35,10 @@ class State:
     steps: list[Singles] = field(default_factory=list)
     changes: list[Singles] = field(default_factory=list)
     recent: list[float] = field(default_factory=list)
+    products: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.products = [dot(step, change) for step, change in zip(self.steps, self.changes, strict=True)]
 
     def arrays(self) -> dict[str, Any]:
         """The state as plain arrays, for a checkpoint."""
@@ -128,7 +134,7 @@ class LBFGS:
     def _step(self, smooth: Objective, prior: Prior, state: State, curvature: Floats | None) -> bool:
         """One step along the quasi-Newton direction; False when no step goes down."""
         slope = _pseudo_gradient(state.weight, state.gradient, prior) if prior.l1 else state.gradient
-        direction = _two_loop(slope, state.steps, state.changes, curvature)
+        direction = _two_loop(slope, state, curvature)
         if prior.l1:
             direction = np.where(direction * slope < 0, direction, 0.0)
         descent = float(direction @ slope)
@@ -143,7 +149,11 @@ class LBFGS:
         if found is None:
             if not state.steps:
                 return False
-            state.steps, state.changes = [], []  # the curvature went stale: try once more along the gradient
+            state.steps, state.changes, state.products = (
+                [],
+                [],
+                [],
+            )  # the curvature went stale: try once more along the gradient
             return self._step(smooth, prior, state, curvature)
         weight, value, gradient = found
         if curves_upwards(weight, state.weight, gradient, state.gradient):
@@ -157,10 +167,11 @@ class LBFGS:
         full = len(state.steps) >= self.memory
         step = state.steps.pop(0) if full else np.empty(len(weight), dtype=np.float32)
         change = state.changes.pop(0) if full else np.empty(len(weight), dtype=np.float32)
-        np.subtract(weight, state.weight, out=step, casting="same_kind")
-        np.subtract(gradient, state.gradient, out=change, casting="same_kind")
+        difference(weight, state.weight, step)
+        difference(gradient, state.gradient, change)
         state.steps.append(step)
         state.changes.append(change)
+        state.products = [*state.products[full:], dot(step, change)]
 
     @staticmethod
     def _wolfe_search(
@@ -241,20 +252,40 @@ def add_scaled(out: Floats, factor: float, vector: Floats | Singles) -> None:
         out[i] += factor * vector[i]
 
 
-def _two_loop(slope: Floats, steps: list[Singles], changes: list[Singles], curvature: Floats | None) -> Floats:
+@kernel
+def difference(a: Floats, b: Floats, out: Singles) -> None:
+    """``out = a - b`` in single precision. Shapes: [n]."""
+    for i in range(len(out)):
+        out[i] = np.float32(a[i] - b[i])
+
+
+@kernel
+def add_scaled_and_dot(out: Floats, factor: float, vector: Singles, other: Singles) -> float:
+    """``out += factor * vector``, and the inner product of that with ``other``, in one pass. Shapes: [n]."""
+    total = 0.0
+    for i in range(len(out)):
+        out[i] += factor * np.float64(vector[i])
+        total += out[i] * np.float64(other[i])
+    return total
+
+
+def _two_loop(slope: Floats, state: State, curvature: Floats | None) -> Floats:
     """Minus the inverse Hessian estimate times the slope."""
     direction = -slope
-    scales = []
-    products = [dot(step, change) for step, change in zip(steps, changes, strict=True)]
-    for step, change, product in zip(reversed(steps), reversed(changes), reversed(products), strict=True):
-        scale = dot(step, direction) / product
-        add_scaled(direction, -scale, change)
-        scales.append(scale)
+    steps, changes, products = state.steps, state.changes, state.products
+    last = len(steps) - 1
+    scales = [0.0] * len(steps)
+    along = dot(steps[last], direction) if steps else 0.0
+    for i in range(last, -1, -1):
+        scales[i] = along / products[i]
+        # Long vectors are read from memory: each pass also finds the product that the next one starts from.
+        along = add_scaled_and_dot(direction, -scales[i], changes[i], steps[max(i - 1, 0)])
     if curvature is not None:
         direction /= curvature
     if steps:
         newest = changes[-1]
         direction *= products[-1] / (dot(newest, newest) if curvature is None else scaled_square(newest, curvature))
-    for step, change, product, scale in zip(steps, changes, products, reversed(scales), strict=True):
-        add_scaled(direction, scale - dot(change, direction) / product, step)
+        along = dot(changes[0], direction)
+    for i in range(len(steps)):
+        along = add_scaled_and_dot(direction, scales[i] - along / products[i], steps[i], changes[min(i + 1, last)])
     return direction

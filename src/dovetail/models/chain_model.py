@@ -21,8 +21,9 @@ from dovetail.features.templates import Template
 from dovetail.models.agreement import agreed
 from dovetail.models.chain_objective import Forbidden
 from dovetail.models.labels import Labels
-from dovetail.models.transitions import state_count
+from dovetail.models.transitions import state_count, states_within
 from dovetail.scorers.linear import Layout, output_type, score
+from dovetail.scorers.restricted import renumbering
 from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
 
@@ -105,6 +106,27 @@ class Weights:
             self.index.bits,
         )
 
+    def within(self, outputs: NDArray[np.int64]) -> Weights:
+        """The weights of some outputs, numbered anew in their order."""
+        number = renumbering(outputs, self.layout.outputs)
+        kept = self.without_zeros(number[self.layout.label] >= 0)
+        layout = kept.layout
+        labels = number[layout.label].astype(output_type(len(outputs)))
+        return replace(kept, layout=Layout(layout.ptr, frozen(labels), len(outputs)))
+
+    def plus(self, other: Weights) -> Weights:
+        """The sums of weights, of all features that either has."""
+        keys = np.concatenate([np.repeat(w.index.keys, np.diff(w.layout.ptr)) for w in (self, other)])
+        label = np.concatenate([self.layout.label, other.layout.label])
+        order = np.lexsort((label, keys))
+        keys, label = keys[order], label[order]
+        fresh = np.ones(len(keys), dtype=np.bool_)
+        fresh[1:] = (keys[1:] != keys[:-1]) | (label[1:] != label[:-1])
+        weight = np.concatenate([self.weight, other.weight])[order]
+        summed = np.add.reduceat(weight, np.flatnonzero(fresh)) if len(weight) else weight
+        distinct, count = np.unique(keys[fresh], return_counts=True)
+        return Weights.of(distinct, count, label[fresh], summed, self.layout.outputs, self.index.bits)
+
     def score(self, compiler: Compiler, templates: Sequence[Template], threads: int) -> Floats:
         """Potentials [tokens, outputs] of a compiled corpus."""
         return score(assemble(compiler, templates, self.index), self.layout, self.weight, threads)
@@ -134,6 +156,19 @@ class ChainModel:
         """The model with all weights times a factor: the same ranking of taggings, with other probabilities."""
         edge = self.edge.scaled(factor) if self.edge else None
         return replace(self, node=self.node.scaled(factor), edge=edge, transition=self.transition * np.float32(factor))
+
+    def within(self, labels: Labels) -> ChainModel:
+        """The model that knows only some of its labels."""
+        size = len(self.labels.names)
+        kept = np.flatnonzero(np.isin(self.labels.names, labels.names))
+        pairs = (kept[:, None] * size + kept).ravel()
+        return replace(
+            self,
+            labels=labels,
+            node=self.node.within(kept),
+            edge=self.edge.within(pairs) if self.edge else None,
+            transition=self.transition[np.ix_(states_within(kept, size, self.order), kept)],
+        )
 
     def forbidden(self) -> Forbidden:
         """What the tagging scheme rules out."""

@@ -159,8 +159,7 @@ class Training:
             "min_count": min_count, "bits": hash_bits, "full": not observed_only, "twins": merge_twins,
             "threads": threads,
         }  # fmt: skip
-        unknown = gold < 0
-        everywhere = dict(settings, full=settings["full"] or bool(unknown.any()))
+        everywhere = dict(settings, full=settings["full"] or bool((gold < 0).any()))
         node = Part.compile(compiler, node_templates(features), gold, size, **everywhere)
         edge = None
         if edge_templates(features):
@@ -168,16 +167,10 @@ class Training:
                 compiler, edge_templates(features), _pairs(gold, offsets, size), size * size, **settings
             )
         transitions = Transitions.observed(gold, offsets, size, order, full=not observed_only)
-        restricted = constrain and order > 0
-        forbidden = Forbidden.pairs(*labels.forbidden(), order) if restricted else Forbidden.nothing(size, order)
-        allowed = None
-        if unknown.any():
-            allowed = np.zeros((len(gold), size), dtype=np.bool_)
-            allowed[np.arange(len(gold)), np.maximum(gold, 0)] = True
-            allowed[unknown] = True
+        forbidden = forbidden_in(labels, order, constrain)
         objective = ChainObjective(
-            offsets, np.maximum(gold, 0), allowed, node.scorer, edge.scorer if edge else None, transitions, forbidden,
-            LOSSES[loss], order, threads,
+            offsets, np.maximum(gold, 0), allowed_labels(gold, size), node.scorer, edge.scorer if edge else None,
+            transitions, forbidden, LOSSES[loss], order, threads,
         )  # fmt: skip
         scales = [node.scorer.scale, *([edge.scorer.scale] if edge else []), np.ones(transitions.size)]
         prior = Prior(l2, l1, np.concatenate(scales) if l1 else None)
@@ -252,3 +245,21 @@ def _pairs(gold: NDArray[np.int32], offsets: NDArray[np.int64], size: int) -> ND
     previous = np.concatenate([[-1], gold[:-1]]).astype(np.int32)
     previous[offsets[:-1][np.diff(offsets) > 0]] = -1
     return np.where((previous >= 0) & (gold >= 0), previous * np.int32(size) + gold, np.int32(-1)).astype(np.int32)
+
+
+def allowed_labels(gold: NDArray[np.int32], size: int) -> NDArray[np.bool_] | None:
+    """The labels that each token may have in training, [tokens, size]: all where gold is -1. None: all are known."""
+    unknown = gold < 0
+    if not unknown.any():
+        return None
+    allowed = np.zeros((len(gold), size), dtype=np.bool_)
+    allowed[np.arange(len(gold)), np.maximum(gold, 0)] = True
+    allowed[unknown] = True
+    return allowed
+
+
+def forbidden_in(labels: Labels, order: int, constrain: bool) -> Forbidden:
+    """What training rules out: ill-formed sequences, where labels see each other."""
+    if constrain and order > 0:
+        return Forbidden.pairs(*labels.forbidden(), order)
+    return Forbidden.nothing(len(labels.names), order)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -100,7 +100,7 @@ class JointModel:
         self,
         derivation: Derivation,
         words: Sequence[str],
-        probabilities: dict[tuple[int, int, str], float] | None = None,
+        probabilities: Mapping[tuple[int, int, str], float] | None = None,
     ) -> Tree:
         """The tree of a joint derivation, as the treebank would have it."""
         found = self.treebank.tree(self.joint.parts(derivation)[0], words, probabilities)

@@ -42,7 +42,7 @@ class JointParameters:
     @property
     def size(self) -> int:
         """The number of parameters."""
-        return self.places["joint_unary"].stop
+        return int(self.places["joint_unary"].stop)
 
     @cached_property
     def _entity_rules(self) -> NDArray[np.int64]:
@@ -78,23 +78,21 @@ class JointParameters:
         joint, base, n = self.joint, self.parser.grammar, sentence.length
         out[self.places["joint_rule"]] += slope.begin.sum(axis=0)
         out[self.places["joint_unary"]] += slope.unary_begin.sum(axis=0)
-        tables = [np.zeros((n + 1, base.rules)) for _ in range(3)]
-        for of_joint, of_base in zip((slope.begin, slope.split, slope.end), tables, strict=True):
+        begin, split, end = np.zeros((3, n + 1, base.rules))
+        for of_joint, of_base in ((slope.begin, begin), (slope.split, split), (slope.end, end)):
             fold_columns(of_joint, joint.rule_base, of_base)
-        unary = [np.zeros((n + 1, base.unaries)) for _ in range(2)]
-        types = [np.zeros((n + 1, len(joint.types))) for _ in range(2)]
-        for side, of_joint in enumerate((slope.unary_begin, slope.unary_end)):
-            fold_columns(of_joint, joint.unary_base, unary[side])
-            fold_columns(of_joint, joint.unary_type, types[side])
-        self.entities.backward(sentence, types[0], types[1], out[self.places["entities"]])
+        unary_begin, unary_end = np.zeros((2, n + 1, base.unaries))
+        begins, ends = np.zeros((2, n + 1, len(joint.types)))
+        for of_joint, of_base, of_types in (
+            (slope.unary_begin, unary_begin, begins),
+            (slope.unary_end, unary_end, ends),
+        ):
+            fold_columns(of_joint, joint.unary_base, of_base)
+            fold_columns(of_joint, joint.unary_type, of_types)
+        self.entities.backward(sentence, begins, ends, out[self.places["entities"]])
         size = base.symbols
-        folded = GrammarPotentials(
-            slope.tag,
-            *tables,
-            slope.span[:, :size] + slope.span[:, size:],
-            *unary,
-            slope.root[:size] + slope.root[size:],
-        )
+        span, root = slope.span[:, :size] + slope.span[:, size:], slope.root[:size] + slope.root[size:]
+        folded = GrammarPotentials(slope.tag, begin, split, end, span, unary_begin, unary_end, root)
         self.parser.backward(sentence, folded, out[: self.parser.size])
 
 

@@ -97,7 +97,7 @@ class ParserModel:
         self,
         derivation: Derivation,
         words: Sequence[str],
-        probabilities: dict[tuple[int, int, str], float] | None = None,
+        probabilities: Mapping[tuple[int, int, str], float] | None = None,
     ) -> Tree:
         """The tree of a derivation."""
         return self.treebank.tree(derivation, words, probabilities)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.models.parser_parameters import ParserParameters, SentenceLists
+from dovetail.models.parser_parameters import SentenceLists
 from dovetail.scorers.sparse import SparseGradient
-from dovetail.structures.grammar import Derivation, GrammarPotentials, ParseChart, cells, count_parts
+from dovetail.structures.grammar import Derivation, Grammar, GrammarPotentials, ParseChart, cells, count_parts
 from dovetail.structures.grammar_kernels import Chart, GrammarWeights, Rules, inside, outside
 from dovetail.structures.grammar_parts import Mask
 from dovetail.threads import run_shards
@@ -29,11 +30,31 @@ class ParserExample:
     tree: Derivation
 
 
+class TreeParameters(Protocol):
+    """What an objective needs of parameters: a parser's, or a joint parser's."""
+
+    @property
+    def grammar(self) -> Grammar:
+        """The rules."""
+
+    @property
+    def size(self) -> int:
+        """The number of parameters."""
+
+    def potentials(
+        self, sentence: SentenceLists, weight: Floats, mask: Mask, roots: NDArray[np.bool_]
+    ) -> GrammarPotentials:
+        """The potentials of a sentence."""
+
+    def backward(self, sentence: SentenceLists, slope: GrammarPotentials, out: Floats) -> None:
+        """Add to out [parameters] the gradient from that of the potentials."""
+
+
 @dataclass(eq=False)
 class ParserObjective:
     """Minus the log-likelihood of some trees."""
 
-    parameters_of: ParserParameters
+    parameters_of: TreeParameters
     examples: Sequence[ParserExample]
     roots: NDArray[np.bool_]
     threads: int = 1
@@ -89,7 +110,7 @@ class ParserObjective:
         return float(log_z - score)
 
 
-def tree_score(potentials: GrammarPotentials, made: ParserParameters, tree: Derivation) -> float:
+def tree_score(potentials: GrammarPotentials, made: TreeParameters, tree: Derivation) -> float:
     """The score of a tree under potentials with a row for every position."""
     grammar, n = made.grammar, len(tree.tags)
     rule, begin, split, end = tree.binary.T

@@ -70,7 +70,7 @@ class ParserParameters:
     @property
     def size(self) -> int:
         """The number of parameters."""
-        return self.places["root"].stop
+        return int(self.places["root"].stop)
 
     def potentials(
         self, sentence: SentenceLists, weight: NDArray[np.floating[Any]], mask: Mask, roots: NDArray[np.bool_]

@@ -34,13 +34,15 @@ def add_up(
     """
     longest, labels = out.shape[1], out.shape[2]
     apart = labels if start.shape[1] > labels else 0
+    starts, ends, insides, phrases = len(start) > 0, len(end) > 0, len(inside) > 0, len(phrase) > 0
     running = np.empty(labels)
     for i in range(low, high):
         for t in range(offsets[i], offsets[i + 1]):
             running[:] = 0.0
             for d in range(longest):
                 shift = apart if d > 0 else 0
-                if t + d >= offsets[i + 1]:
+                last = t + d
+                if last >= offsets[i + 1]:
                     for y in range(labels):
                         out[t, d, y] = 0.0
                     continue
@@ -49,14 +51,14 @@ def add_up(
                         out[t, d, y] = 0.0
                         continue
                     total = 0.0
-                    if len(inside):
-                        running[y] += inside[t + d, y]
+                    if insides:
+                        running[y] += inside[last, y]
                         total += running[y]
-                    if len(start):
+                    if starts:
                         total += start[t, shift + y]
-                    if len(end):
-                        total += end[t + d, shift + y]
-                    if len(phrase):
+                    if ends:
+                        total += end[last, shift + y]
+                    if phrases:
                         total += phrase[t * longest + d, y]
                     out[t, d, y] = total
 
@@ -78,6 +80,7 @@ def share_out(
     """
     longest, labels = gradient.shape[1], gradient.shape[2]
     apart = labels if start.shape[1] > labels else 0
+    starts, ends, insides = len(start) > 0, len(end) > 0, len(inside) > 0
     for i in range(low, high):
         first, last = offsets[i], offsets[i + 1]
         start[first:last] = 0.0
@@ -91,15 +94,15 @@ def share_out(
                         gradient[t, d, y] = 0.0
                         continue
                     g = gradient[t, d, y]
-                    if len(start):
+                    if starts:
                         start[t, shift + y] += g
-                    if len(end):
+                    if ends:
                         end[t + d, shift + y] += g
-                    if len(inside):  # as differences: from t on, up to t + d
+                    if insides:  # as differences: from t on, up to t + d
                         inside[t, y] += g
                         if t + d + 1 < last:
                             inside[t + d + 1, y] -= g
-        if len(inside):
+        if insides:
             for t in range(first + 1, last):
                 for y in range(labels):
                     inside[t, y] += inside[t - 1, y]

@@ -32,7 +32,10 @@ def segment_potentials(
     threads: int,
     out: Floats | None = None,
 ) -> Floats:
-    """Potentials [tokens, longest, labels] from the scores of the parts that there are."""
+    """Potentials [tokens, longest, labels] from the scores of the parts that there are; ``out`` is space for them.
+
+    It may be the scores of phrases, which are used up then.
+    """
     labels = len(lengths)
     start, end, inside, phrase = (scores.get(p, np.empty((0, outputs_of(p, labels)))) for p in PARTS)
     if out is None:
@@ -90,19 +93,25 @@ class SegmentObjective:
 
     def __call__(self, weight: Floats) -> tuple[float, Floats]:
         """The loss on the whole corpus and its gradient [parameters]."""
-        labels, longest, tokens = len(self.lengths), int(self.lengths.max()), int(self.offsets[-1])
-        if self._space is None:
-            self._space = np.empty((tokens, longest, labels))
         scores = {part: s.forward(self.weight_of(part, weight)) for part, s in self.scorers.items()}
-        batch = self.batch(scores, weight, self.offsets, self.threads, self._space)
+        batch = self.batch(scores, weight, self.offsets, self.threads, self._room(scores))
         value, slope = self.loss(cast(Any, batch), cast(Any, self.gold), None)
         # The scores are used up: their arrays take the gradients, each in the shape of its part.
         shares = self._shares(slope.segment, self.offsets, self.threads, scores)
         gradient = np.empty(self.parameters)
         for part, scorer in self.scorers.items():
-            self.weight_of(part, gradient)[:] = scorer.backward(shares[part])
+            scorer.backward(shares[part], self.weight_of(part, gradient))
         gradient[self.after_parts :] = slope.transition.ravel()
         return value, gradient
+
+    def _room(self, scores: Mapping[str, Floats]) -> Floats:
+        """Where the potentials go, [tokens, longest, labels]: over the scores of phrases, if there are any."""
+        shape = (int(self.offsets[-1]), int(self.lengths.max()), len(self.lengths))
+        if "phrase" in scores:
+            return scores["phrase"].reshape(shape)
+        if self._space is None:
+            self._space = np.empty(shape)
+        return self._space
 
     def _shares(
         self, slope: Floats, offsets: NDArray[np.int64], threads: int, space: Mapping[str, Floats]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
+from dovetail.features.span_design import SpanCompiler
 from dovetail.features.spans import SpanFeatures
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.priors import Prior
@@ -88,6 +89,10 @@ class SegmentTraining:
             for part in PARTS
             if part in features.parts
         }
+        if isinstance(spelled := compiled.get("phrase"), SpanCompiler):
+            # Most phrases are longer than a token, and have nothing to say of O.
+            phrase = parts["phrase"]
+            parts["phrase"] = replace(phrase, scorer=phrase.scorer.within(spelled.lengths() - 1, lengths))
         offsets = np.zeros(len(sentences) + 1, dtype=np.int64)
         np.cumsum([len(s) for s in sentences], out=offsets[1:])
         length, label = gold_segments(sentences, spans, labels)

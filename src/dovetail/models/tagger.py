@@ -144,15 +144,7 @@ class Tagger(Estimator):
             raise DovetailError("the training data has no tokens; check the file and its format")
         labels = Labels.learn(tags, self.scheme)
         features = self._features_for(corpus, as_sentences(dev) if dev is not None else None)
-        training = Training.prepare(
-            half_loosened(corpus) if features.looks_elsewhere else corpus, tags, features, labels,
-            order=self.order, constrain=self.constrain, l2=self.l2, l1=self.l1,
-            loss="perceptron" if self.optimiser == "perceptron" else self.loss,
-            min_count=self.min_count, hash_bits=self.hash_bits, observed_only=self.observed_only,
-            merge_twins=self.merge_twins, threads=self._threads(),
-        )  # fmt: skip
-        if not training.objective.node.layout.parameters:
-            raise DovetailError(f"no feature occurs {self.min_count} times: lower min_count, or give more data")
+        training = self._prepare(corpus, tags, features, labels)
         optimiser = self._optimiser()
         monitor = Monitor(report=progress, patience=self.patience)
         if self.optimiser != "lbfgs":
@@ -189,6 +181,20 @@ class Tagger(Estimator):
             "dev": monitor.best_dev if monitor.best is not None else None,
         }
         return self
+
+    def _prepare(
+        self, corpus: Sequence[Sentence], tags: Sequence[Sequence[str]], features: FeatureSet, labels: Labels
+    ) -> Training:
+        training = Training.prepare(
+            half_loosened(corpus) if features.looks_elsewhere else corpus, tags, features, labels,
+            order=self.order, constrain=self.constrain, l2=self.l2, l1=self.l1,
+            loss="perceptron" if self.optimiser == "perceptron" else self.loss,
+            min_count=self.min_count, hash_bits=self.hash_bits, observed_only=self.observed_only,
+            merge_twins=self.merge_twins, threads=self._threads(),
+        )  # fmt: skip
+        if not training.objective.node.layout.parameters:
+            raise DovetailError(f"no feature occurs {self.min_count} times: lower min_count, or give more data")
+        return training
 
     def _check_settings(self) -> None:
         settings = self.get_params()

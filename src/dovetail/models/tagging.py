@@ -46,7 +46,7 @@ def jackknifed(
     part = fold_numbers(sentences, folds)
     found: list[tuple[str, ...]] = [()] * len(sentences)
     for fold in range(int(part.max(initial=0)) + 1):
-        inside, rest = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
+        inside, rest = np.flatnonzero(part == fold).tolist(), np.flatnonzero(part != fold).tolist()
         tagger = make().fit([sentences[i] for i in rest])
         for i, tags in zip(inside, tagger.predict([sentences[i] for i in inside]), strict=True):
             found[i] = tuple(tags)

@@ -15,6 +15,11 @@ def state_count(labels: int, order: int) -> int:
     return labels * labels + labels if order == 2 else labels
 
 
+def states_within(kept: NDArray[np.int64], labels: int, order: int) -> NDArray[np.int64]:
+    """The states of some of the labels [kept], by their numbers among the states of all labels."""
+    return (np.append(kept, labels)[:, None] * labels + kept).ravel() if order == 2 else kept
+
+
 @dataclass(frozen=True)
 class Transitions:
     """A linear map from parameters to the table [states, labels] of transition potentials.
@@ -85,6 +90,15 @@ class Transitions:
         row = np.asarray(first) * others + second
         weight[self.parameter[known]] = table[np.broadcast_to(row, known.shape)[known], label[known]]
         return weight
+
+    def within(self, kept: NDArray[np.int64]) -> tuple[Transitions, NDArray[np.int64]]:
+        """The transitions between some labels, and the numbers of their parameters among these, [parameters]."""
+        states = states_within(kept, self.labels, self.order)
+        place = np.full(state_count(self.labels, self.order) * self.labels, -1, dtype=np.int64)
+        place[(states[:, None] * self.labels + kept).ravel()] = np.arange(len(states) * len(kept))
+        stays = place[self.cell] >= 0
+        share, parameter = np.unique(self.parameter[stays], return_inverse=True)
+        return Transitions(len(kept), self.order, place[self.cell[stays]], parameter, len(share)), share
 
     def table(self, weight: Floats) -> Floats:
         """Potentials [states, labels] under ``weight`` [size]."""

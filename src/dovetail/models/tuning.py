@@ -29,20 +29,25 @@ def calibrated(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: 
     A model is too sure of what it learnt by heart; on text it has not seen, a factor below one makes its probabilities
     honest (temperature scaling). Sentences with labels that the model does not know are left out.
     """
+    return model.scaled(calibration(model, dev, gold, threads))
+
+
+def calibration(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: int) -> float:
+    """The factor by which ``calibrated`` multiplies all weights."""
     known = [i for i, tags in enumerate(gold) if len(tags) and (model.labels.encode([tags]) >= 0).all()]
     if not known:
-        return model
+        return 1.0
     chains = model.chains([dev[i] for i in known], threads)
     labels = model.labels.encode([gold[i] for i in known])
     score = chains.score(labels)
     possible = np.isfinite(score)
     if not possible.any():
-        return model
+        return 1.0
 
     def log_likelihood(factor: float) -> float:
         return float((factor * score - _times(chains, factor).log_partition())[possible].sum())
 
-    return model.scaled(max([1.0, *FACTORS.tolist()], key=log_likelihood))
+    return max([1.0, *FACTORS.tolist()], key=log_likelihood)
 
 
 def _times(chains: ChainBatch, factor: float) -> ChainBatch:

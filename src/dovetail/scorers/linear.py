@@ -134,6 +134,7 @@ class LinearScorer:
     inverse: Inverse
     scale: Floats
     threads: int = 1
+    _scaled: Floats | None = field(default=None, repr=False)
     _scores: Floats | None = field(default=None, repr=False)
     _rows: Floats | None = field(default=None, repr=False)
 
@@ -147,11 +148,28 @@ class LinearScorer:
         scale = np.repeat(np.sqrt(merged.multiplicity), np.diff(layout.ptr))
         return cls(merged.design, layout, inverse, scale, threads)
 
+    def within(self, kind: NDArray[np.int32], bounds: NDArray[np.int32]) -> LinearScorer:
+        """Without the parameters that no token can use, where output y is for kinds of token below ``bounds[y]``.
+
+        kind: [tokens], -1 for what is no token; bounds: [outputs]. Such a parameter has no gradient, and stays zero.
+        """
+        design, layout = self.design, self.layout
+        kinds = self.inverse.observed(design, kind, int(kind.max(initial=0)) + 1)
+        used = np.flatnonzero(np.diff(kinds.ptr))
+        least = np.full(layout.size, np.iinfo(np.int32).max, dtype=np.int32)
+        least[used] = kinds.label[kinds.ptr[used]]  # the kinds of a feature are in order
+        kept = np.repeat(least, np.diff(layout.ptr)) < bounds[layout.label]
+        before = np.concatenate([[0], np.cumsum(kept)])
+        smaller = Layout(narrow(before[layout.ptr]), layout.label[kept], layout.outputs)
+        return LinearScorer(design, smaller, self.inverse, self.scale[kept], self.threads)
+
     def forward(self, weight: Floats) -> Floats:
         """Potentials [tokens, outputs] under ``weight`` [parameters]; the array is used again by the next call."""
-        if self._scores is None:
+        if self._scores is None or self._scaled is None:
             self._scores = np.empty((self.design.tokens, self.layout.outputs))
-        return score(self.design, self.layout, weight * self.scale, self.threads, self._scores, self._row_table())
+            self._scaled = np.empty(self.layout.parameters)
+        np.multiply(weight, self.scale, out=self._scaled)
+        return score(self.design, self.layout, self._scaled, self.threads, self._scores, self._row_table())
 
     def _row_table(self) -> Floats:
         """Space for a number for every row and output, shared by both directions."""

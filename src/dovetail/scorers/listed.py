@@ -39,7 +39,7 @@ class FeatureLists(NamedTuple):
 
 @kernel
 def _count(
-    rows: NDArray[np.int32], row_ptr: NDArray[np.int64], direct: NDArray[np.int32], out: NDArray[np.int64]
+    rows: NDArray[np.int32], row_ptr: NDArray[np.integer], direct: NDArray[np.int32], out: NDArray[np.int64]
 ) -> None:
     for t in range(rows.shape[0]):
         n = 0
@@ -54,7 +54,7 @@ def _count(
 @kernel
 def _fill(
     rows: NDArray[np.int32],
-    row_ptr: NDArray[np.int64],
+    row_ptr: NDArray[np.integer],
     row_feature: NDArray[np.int32],
     direct: NDArray[np.int32],
     ptr: NDArray[np.int64],

@@ -28,9 +28,8 @@ def cluster_brown(
     ] = None,
     encoding: options.Encoding = "utf-8",
     threads: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Taken for likeness: each merge waits for the last, on one core."),
-    ] = None,
+        int, typer.Option(metavar="N", min=1, help="Cores to use, if so many are idle; the result is the same.")
+    ] = 1,
     quiet: options.Quiet = False,
 ) -> None:
     """Cluster words by the words beside them: Brown's algorithm, a binary tree of classes.
@@ -51,7 +50,10 @@ def cluster_brown(
             )
         work.doing(f"clustering {count(len(counts.words), 'type')}")
         clustering = brown(
-            counts, classes, progress=lambda p: work.standing(p.done, p.of, "words", p.seconds, p.seconds_left)
+            counts,
+            classes,
+            threads=threads,
+            progress=lambda p: work.standing(p.done, p.of, "words", p.seconds, p.seconds_left),
         )
     clustering.save(output)
     information = mutual_information(counts, clustering.classes)

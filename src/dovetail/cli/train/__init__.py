@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import typer
 
+from dovetail.cli.train.dependency import train_dependency
+from dovetail.cli.train.joint import train_joint
+from dovetail.cli.train.nested import train_nested
+from dovetail.cli.train.parser import train_parser
 from dovetail.cli.train.segmenter import train_segmenter
 from dovetail.cli.train.tagger import train_tagger
 
 app = typer.Typer(rich_markup_mode=None)
+app.command("dependency")(train_dependency)
+app.command("nested")(train_nested)
+app.command("joint")(train_joint)
+app.command("parser")(train_parser)
 app.command("segmenter")(train_segmenter)
 app.command("tagger")(train_tagger)
 

@@ -119,7 +119,9 @@ def train_parser(
     iterations: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="10")
     ] = None,
-    batch: Annotated[int | None, typer.Option(metavar="N", min=1, help="Sentences a step.", show_default="64, or fewer")] = None,
+    batch: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Sentences a step.", show_default="64, or fewer")
+    ] = None,
     gain: Annotated[float | None, typer.Option(metavar="X", help="Step size.", show_default="0.1")] = None,
     patience: Annotated[
         int | None,

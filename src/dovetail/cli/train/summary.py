@@ -32,8 +32,7 @@ def summary(model: Tagger, dev: Sequence[Sentence] | None, output: Path, seconds
         lines += [scores_table(score(dev, list(model.annotate(dev)), model.target)), ""]
     card = model.card_
     weights = len(trained.node.weight) + (len(trained.edge.weight) if trained.edge is not None else 0)
-    stored = output.stat().st_size
-    size = f"{stored / 1e6:.1f} MB" if stored >= 1e5 else f"{stored / 1e3:.0f} kB"
+    size = file_size(output)
     data = f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
     lines += [
         f"trained on {data} in {seconds:.1f} s",
@@ -41,3 +40,9 @@ def summary(model: Tagger, dev: Sequence[Sentence] | None, output: Path, seconds
         f"model: {output} ({size}, {count(len(trained.labels.names), 'label')}, {count(weights, 'weight')})",
     ]
     return "\n".join(lines)
+
+
+def file_size(path: Path) -> str:
+    """How large a file is."""
+    stored = path.stat().st_size
+    return f"{stored / 1e6:.1f} MB" if stored >= 1e5 else f"{stored / 1e3:.0f} kB"

@@ -5,19 +5,24 @@ from __future__ import annotations
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dovetail.cli import options
 from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.domains import named_files
 from dovetail.cli.output import check_writable
-from dovetail.cli.progress import reporting
+from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.domains import Strategy, train_domains
 from dovetail.cli.train.doubts import doubts
 from dovetail.cli.train.summary import summary
 from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.features.sets import FeatureSet
 
 
 class Loss(StrEnum):
@@ -46,8 +51,10 @@ class Scheme(StrEnum):
 
 # The defaults of settings are those of Tagger: an option that is not given is not passed on.
 def train_tagger(
-    train: Annotated[Path, typer.Option("--train", metavar="FILE", help="Annotated text to learn from (.gz too).")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    train: Annotated[
+        Path | None, typer.Option("--train", metavar="FILE", help="Annotated text to learn from (.gz too).")
+    ] = None,
     dev: Annotated[
         Path | None,
         typer.Option(
@@ -56,8 +63,32 @@ def train_tagger(
             help="Annotated text that decides when to stop, and which weights are the best.",
         ),
     ] = None,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--domain",
+            metavar="NAME=FILE",
+            help="Instead of --train: annotated text of one of several domains; give it once for each.",
+        ),
+    ] = None,
+    dev_domain: Annotated[
+        list[str] | None,
+        typer.Option("--dev-domain", metavar="NAME=FILE", help="Instead of --dev: such text of some or all domains."),
+    ] = None,
+    strategy: Annotated[
+        Strategy | None, typer.Option(help="What domains learn from each other.", show_default="hierarchical")
+    ] = None,
+    sigma: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", min=0, help="How far a domain goes its own way.", show_default="chosen on dev, else 0.1"
+        ),
+    ] = None,
+    restrict: Annotated[
+        bool, typer.Option("--restrict/--no-restrict", help="A domain knows only the labels of its own data.")
+    ] = True,
     input_format: Annotated[
-        CorpusFormat | None, typer.Option(help="Of both files.", show_default="told by the name, else conll")
+        CorpusFormat | None, typer.Option(help="Of all files.", show_default="told by the name, else conll")
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
@@ -160,9 +191,15 @@ def train_tagger(
         raise DovetailError("--batch is for --optimiser sgd, adagrad or perceptron")
     if gain is not None and optimiser not in (Optimiser.sgd, Optimiser.adagrad):
         raise DovetailError("--gain is for --optimiser sgd or adagrad")
-    if patience is not None and dev is None:
+    if patience is not None and dev is None and not dev_domain:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
-    from dovetail.features.sets import FeatureSet
+    files, dev_files = named_files(domain, "--domain"), named_files(dev_domain, "--dev-domain")
+    if files:
+        _check_files(train, True, dev=dev, init=init, resume=resume)
+    else:
+        loose = sigma is not None
+        _check_files(train, False, dev_domain=dev_files, strategy=strategy, sigma=loose, no_restrict=not restrict)
+    from dovetail.features import sets
     from dovetail.models.tagger import Tagger
 
     given: dict[str, Any] = {
@@ -173,21 +210,29 @@ def train_tagger(
         "calibrate": calibrate, "agree": agree,
     }  # fmt: skip
     model = Tagger(**{name: _plain(value) for name, value in given.items() if value is not None})
-    base = FeatureSet.of(model.features)  # a wrong name is told before anything is read
+    base = sets.FeatureSet.of(model.features)  # a wrong name is told before anything is read
     start = Tagger.load(init) if init is not None else None
     corpora = Corpora(input_format, options.names(columns), encoding)
     began = time.perf_counter()
+
+    def features_with_resources(reporter: Reporter) -> FeatureSet:
+        made = resources.word_resources(
+            reporter, unlabelled=unlabelled or (), clusters=clusters or (), lexicons=lexicon or (),
+            association=association or (), encoding=encoding, threads=threads, keep=save_clusters,
+        )  # fmt: skip
+        return base.joined(**made)
+
+    if train is None:
+        several = {"strategy": _plain(strategy), "sigma": sigma, "restrict": restrict}
+        train_domains(model, several, files, dev_files, corpora, features_with_resources, output, half, quiet)
+        return
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
         warn_all(doubts(sentences, held_out, model.target))
-        made = resources.word_resources(
-            reporter, unlabelled=unlabelled or (), clusters=clusters or (), lexicons=lexicon or (),
-            association=association or (), encoding=encoding, threads=threads, keep=save_clusters,
-        )  # fmt: skip
-        model.features = base.joined(**made)
+        model.features = features_with_resources(reporter)
         reporter.doing("compiling the features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         model.fit(sentences, dev=held_out or None, init=start, checkpoint=checkpoint, progress=reporter.trained)
@@ -197,6 +242,16 @@ def train_tagger(
     if checkpoint is not None and checkpoint.exists():
         say(f"run the same command again to go on from {checkpoint}")
     print(summary(model, held_out, output, seconds))
+
+
+def _check_files(train: Path | None, domains: bool, **others: object) -> None:
+    """Either one file to learn from, or those of domains, and no option that is for the other case."""
+    if (train is None) != domains:
+        raise DovetailError("give --train FILE, or --domain NAME=FILE for each of several domains")
+    misplaced = [name.replace("_", "-") for name, value in others.items() if value]
+    if misplaced:
+        which = "is not for several domains" if domains else "is for several domains, given by --domain"
+        raise DovetailError(f"--{misplaced[0]} {which}")
 
 
 def _plain(value: Any) -> Any:

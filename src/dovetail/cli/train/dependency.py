@@ -1,0 +1,175 @@
+"""``dovetail train dependency``: a parser of projective dependency trees."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.console import count, say, warn_all
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.dependencies import attachment_record, attachment_report
+from dovetail.cli.output import check_writable
+from dovetail.cli.progress import reporting
+from dovetail.cli.train import resources
+from dovetail.cli.train.summary import STOPPED
+from dovetail.errors import DovetailError
+
+if TYPE_CHECKING:
+    from dovetail.models.dependency import DependencyParser
+    from dovetail.text.sentence import Sentence
+
+
+# The defaults of settings are those of DependencyParser: an option that is not given is not passed on.
+def train_dependency(
+    train: Annotated[
+        Path, typer.Option("--train", metavar="FILE", help="Sentences with heads, relations and tags (.gz too).")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    dev: Annotated[
+        Path | None,
+        typer.Option("--dev", metavar="FILE", help="Such sentences that decide when to stop, and how sure to be."),
+    ] = None,
+    input_format: Annotated[
+        CorpusFormat | None, typer.Option(help="Of both files.", show_default="told by the name, else conll")
+    ] = None,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    tags: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The layer with parts of speech.", show_default="pos, else xpos"),
+    ] = None,
+    predict_tags: Annotated[
+        bool, typer.Option("--predict-tags", help="Train a tagger as well, so that plain text can be parsed.")
+    ] = False,
+    relations: Annotated[bool, typer.Option("--relations/--no-relations", help="Learn the relations too.")] = True,
+    clusters: resources.ClusterFiles = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="500"),
+    ] = None,
+    decode: Annotated[
+        str | None,
+        typer.Option(
+            metavar="expected|best", help="The tree of the most probable arcs, or the most probable tree.",
+            show_default="expected",
+        ),
+    ] = None,
+    l2: Annotated[
+        float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="3")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="200")
+    ] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Scores on dev without a rise before it stops.", show_default="3"),
+    ] = None,
+    min_count: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Rarer words are known by their endings alone.", show_default="5"),
+    ] = None,
+    bits: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=8, max=28, help="Hash features of arcs into 2**N.", show_default="22"),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", min=0, max=0.5, help="Arcs that a small model gives less are not looked at; 0: all are.",
+            show_default="0.0001",
+        ),
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate/--no-calibrate", help="Choose on dev how sure the probabilities are.")
+    ] = True,
+    threads: options.Threads = None,
+    init: Annotated[
+        Path | None, typer.Option("--init", help="Start from the weights of this model.", metavar="MODEL")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Keep a checkpoint at OUTPUT.checkpoint, and go on from it if it is there already.",
+        ),
+    ] = False,
+    half: Annotated[bool, typer.Option("--half", help="Store weights in half precision: a smaller file.")] = False,
+    quiet: options.Quiet = False,
+) -> None:  # fmt: skip
+    """Train a parser of projective dependency trees, with relations, and a probability for every arc.
+
+    Ctrl-C ends the step at hand early: the best weights so far are saved, and the exit code is 0.
+    """
+    check_writable(output)
+    if patience is not None and dev is None:
+        raise DovetailError("--patience counts scores on dev: it needs --dev")
+    from dovetail.models.dependency import DependencyParser
+
+    given: dict[str, Any] = {
+        "tags": tags, "predict_tags": predict_tags, "relations": relations, "max_length": max_length,
+        "decode": decode, "l2": l2, "iterations": iterations, "patience": patience, "min_count": min_count,
+        "bits": bits, "threshold": threshold, "calibrate": calibrate, "threads": threads,
+    }  # fmt: skip
+    parser = DependencyParser(**{name: value for name, value in given.items() if value is not None})
+    start = DependencyParser.load(init) if init is not None else None
+    corpora = Corpora(input_format, options.names(columns), encoding)
+    began = time.perf_counter()
+    with reporting(quiet) as reporter:
+        reporter.doing(f"reading {train}")
+        sentences = corpora.sentences(train)
+        held_out = corpora.sentences(dev) if dev is not None else None
+        corpora.warn()
+        parser.clusters = _clusters(clusters or ())
+        checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
+        parser.fit(
+            sentences, dev=held_out or None, init=start, checkpoint=checkpoint, progress=reporter.trained,
+            told=reporter.doing,
+        )  # fmt: skip
+        seconds = time.perf_counter() - began
+        reporter.doing(f"writing {output}")
+        parser.save(output, half=half)
+    warn_all(_doubts(parser))
+    if checkpoint is not None and checkpoint.exists():
+        say(f"run the same command again to go on from {checkpoint}")
+    print(_summary(parser, held_out, output, seconds))
+
+
+def _clusters(paths: Any) -> dict[str, Any]:
+    """Clusters by the names of their files."""
+    from dovetail.clusters.recipe import as_resources, read_clusterings
+    from dovetail.text.report import ReadReport
+
+    report = ReadReport()
+    clusterings = read_clusterings(paths, report)
+    warn_all(report.lines())
+    made = as_resources(clusterings)
+    return {name: made[name] for name in clusterings}
+
+
+def _doubts(parser: DependencyParser) -> list[str]:
+    card = parser.card_
+    found = []
+    if card["projectivised"]:
+        trees = count(card["projectivised"], "tree")
+        found.append(f"{trees} of the training data have crossing arcs; they were made projective")
+    if card["left_out"]:
+        found.append(f"{count(card['left_out'], 'sentence')} of the training data were too long, and left out")
+    return found
+
+
+def _summary(parser: DependencyParser, dev: list[Sentence] | None, output: Path, seconds: float) -> str:
+    lines = []
+    if dev:
+        lines += [attachment_report(attachment_record(dev, list(parser.annotate(dev, False)))), ""]
+    card, size = parser.card_, output.stat().st_size / 1e6
+    data = f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
+    lines += [
+        f"trained on {data} in {seconds:.1f} s",
+        f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}",
+        f"model: {output} ({size:.1f} MB, {count(len(parser.classes_), 'relation')})",
+    ]
+    return "\n".join(lines)

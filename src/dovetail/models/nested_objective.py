@@ -1,0 +1,150 @@
+"""The training objective of nested segments: features to potentials, the likelihood, and the gradient back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.nested_sets import PARTS
+from dovetail.scorers.linear import LinearScorer
+from dovetail.scorers.sparse import SparseGradient
+from dovetail.structures.nested import NestedBatch, NestedPotentials, NestedSegments
+from dovetail.structures.nested_parts import TABLES
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+SEGMENT_PARTS = PARTS[1:]
+
+
+def outputs_of(part: str, labels: int) -> int:
+    """How many scores a part has: words are in one of the labels or in none, segments in another segment or not."""
+    return labels + 1 if part == "word" else 2 * labels
+
+
+def table_shapes(labels: int) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tables of potentials that are the same everywhere."""
+    empty = NestedPotentials.zeros(0, labels)
+    return {name: getattr(empty, name).shape for name in TABLES}
+
+
+def nested_potentials(
+    scores: Mapping[str, Floats], tables: Mapping[str, Floats], tokens: int, labels: int
+) -> NestedPotentials:
+    """Potentials from the scores of the parts that there are, which are used up.
+
+    What speaks for a segment of some label does so wherever it lies, and what is learnt from segments within others
+    comes on top: their scores are sums, so that the few there are lean on the many that lie in none.
+    """
+    for part in SEGMENT_PARTS:
+        if part in scores:
+            scores[part][:, labels:] += scores[part][:, :labels]
+    missing = {part: np.zeros((0 if part == "phrase" else tokens, outputs_of(part, labels))) for part in PARTS}
+    return NestedPotentials(**{part: scores.get(part, missing[part]) for part in PARTS}, **tables)
+
+
+def shared_slopes(slope: NestedPotentials) -> NestedPotentials:
+    """The derivative of the scores from that of the potentials, in place."""
+    for part in SEGMENT_PARTS:
+        table = getattr(slope, part)
+        table[:, : slope.labels] += table[:, slope.labels :]
+    return slope
+
+
+def cut_tables(weight: Floats, labels: int) -> dict[str, Floats]:
+    """The tables laid end to end in a vector."""
+    found, place = {}, 0
+    for name, shape in table_shapes(labels).items():
+        size = int(np.prod(shape))
+        found[name] = weight[place : place + size].reshape(shape)
+        place += size
+    return found
+
+
+@dataclass
+class NestedObjective:
+    """The negative log-likelihood of a corpus as a function of one vector of weights: the parts in order, then tables.
+    """
+
+    offsets: Integers
+    gold: NestedSegments
+    labels: int
+    phrases: int
+    longest: int
+    scorers: Mapping[str, LinearScorer]
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        self.items = len(self.offsets) - 1
+        self.begin: dict[str, int] = {}
+        place = 0
+        for part, scorer in self.scorers.items():
+            self.begin[part] = place
+            place += scorer.layout.parameters
+        self.after_parts = place
+        self.parameters = place + sum(int(np.prod(shape)) for shape in table_shapes(self.labels).values())
+
+    def weight_of(self, part: str, weight: Floats) -> Floats:
+        """The weights of one part."""
+        return weight[self.begin[part] : self.begin[part] + self.scorers[part].layout.parameters]
+
+    def batch(self, scores: Mapping[str, Floats], weight: Floats, offsets: Integers, threads: int) -> NestedBatch:
+        """The nested segmentations of some sentences."""
+        tables = cut_tables(weight[self.after_parts :], self.labels)
+        potentials = nested_potentials(scores, tables, int(offsets[-1]), self.labels)
+        return NestedBatch(potentials, offsets, self.longest, threads)
+
+    def __call__(self, weight: Floats) -> tuple[float, Floats]:
+        """The loss on the whole corpus and its gradient [parameters]."""
+        scores = {part: s.forward(self.weight_of(part, weight)) for part, s in self.scorers.items()}
+        value, slope = likelihood(self.batch(scores, weight, self.offsets, self.threads), self.gold)
+        gradient = np.empty(self.parameters)
+        for part, scorer in self.scorers.items():
+            self.weight_of(part, gradient)[:] = scorer.backward(getattr(slope, part))
+        gradient[self.after_parts :] = np.concatenate([getattr(slope, name).ravel() for name in TABLES])
+        return value, gradient
+
+    # The two methods that online optimisers call. A batch is a few sentences.
+
+    def _items(self, which: Integers) -> tuple[dict[str, Integers], Integers]:
+        """The tokens and phrases of some sentences, and where the sentences begin among the tokens."""
+        lengths = self.offsets[which + 1] - self.offsets[which]
+        offsets = np.zeros(len(which) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        tokens = np.arange(offsets[-1]) + np.repeat(self.offsets[which] - offsets[:-1], lengths)
+        candidates = (tokens[:, None] * self.phrases + np.arange(self.phrases)).ravel()
+        return {part: candidates if part == "phrase" else tokens for part in PARTS}, offsets
+
+    def _gold(self, which: Integers) -> NestedSegments:
+        ranges = [np.arange(self.gold.offsets[s], self.gold.offsets[s + 1]) for s in which.tolist()]
+        offsets = np.concatenate([[0], np.cumsum([len(each) for each in ranges])]).astype(np.int64)
+        chosen = np.concatenate(ranges)
+        return NestedSegments(self.gold.start[chosen], self.gold.end[chosen], self.gold.label[chosen], offsets)
+
+    def touch(self, which: Integers, sink: SparseGradient) -> None:
+        """List the parameters that these sentences use; tables are always among them."""
+        items, _ = self._items(which)
+        for part, scorer in self.scorers.items():
+            scorer.touch(items[part], self.begin[part], sink)
+        rest = self.parameters - self.after_parts
+        sink.items[sink.count : sink.count + rest] = np.arange(self.after_parts, self.parameters)
+        sink.count += rest
+
+    def accumulate(self, weight: Floats, which: Integers, sink: SparseGradient) -> float:
+        """The loss on these sentences; its gradient is added to ``sink``."""
+        items, offsets = self._items(which)
+        scores = {part: s.forward_some(items[part], self.begin[part], weight) for part, s in self.scorers.items()}
+        value, slope = likelihood(self.batch(scores, weight, offsets, 1), self._gold(which))
+        for part, scorer in self.scorers.items():
+            scorer.backward_some(items[part], self.begin[part], getattr(slope, part), sink)
+        sink.value[self.after_parts :] += np.concatenate([getattr(slope, name).ravel() for name in TABLES])
+        return value
+
+
+def likelihood(batch: NestedBatch, gold: NestedSegments) -> tuple[float, NestedPotentials]:
+    """``log Z - score(gold)``, and the derivative of the scores that the potentials were made from."""
+    log_z, marginals = batch.log_partition_and_marginals()
+    score = batch.subtract(marginals, gold)
+    return float(log_z.sum() - score.sum()), shared_slopes(marginals)

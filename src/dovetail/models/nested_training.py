@@ -1,0 +1,102 @@
+"""Training a model of nested segments: compile the corpus, set up the objective, export the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import DovetailError
+from dovetail.features.nested_sets import NestedFeatures
+from dovetail.learning.priors import Prior
+from dovetail.models.chain_training import Part
+from dovetail.models.nested_gold import numbered
+from dovetail.models.nested_model import NestedModel, compilers, token_offsets
+from dovetail.models.nested_objective import NestedObjective, cut_tables, outputs_of
+from dovetail.structures.nested import NestedBatch
+from dovetail.text.sentence import Sentence, Span
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class NestedTraining:
+    """A corpus made ready: the objective, its prior, and the way back to a model."""
+
+    features: NestedFeatures
+    labels: tuple[str, ...]
+    parts: dict[str, Part]
+    objective: NestedObjective
+    prior: Prior
+
+    @classmethod
+    def prepare(
+        cls,
+        sentences: Sequence[Sentence],
+        trees: Sequence[Sequence[Span]],
+        features: NestedFeatures,
+        labels: tuple[str, ...],
+        *,
+        phrases: int,
+        longest: int,
+        l2: float,
+        l1: float,
+        min_count: int,
+        hash_bits: int | None,
+        threads: int,
+    ) -> NestedTraining:
+        """Compile the corpus and set up its objective."""
+        settings: dict[str, Any] = {
+            "min_count": min_count, "bits": hash_bits, "full": True, "twins": True, "threads": threads,
+        }  # fmt: skip
+        compiled = compilers(sentences, features, phrases)
+        unused = np.empty(0, np.int32)
+        parts = {
+            part: Part.compile(compiled[part], list(templates), unused, outputs_of(part, len(labels)), **settings)
+            for part, templates in features.parts.items()
+        }
+        gold = numbered(trees, {label: i for i, label in enumerate(labels)})
+        scorers = {part: made.scorer for part, made in parts.items()}
+        bound = phrases if "phrase" in parts else 0
+        objective = NestedObjective(token_offsets(sentences), gold, len(labels), bound, longest, scorers, threads)
+        if not objective.after_parts:
+            raise DovetailError(f"no feature occurs {min_count} times: lower min_count, or give more data")
+        scales = [
+            *(made.scorer.scale for made in parts.values()),
+            np.ones(objective.parameters - objective.after_parts),
+        ]
+        return cls(features, labels, parts, objective, Prior(l2, l1, np.concatenate(scales) if l1 else None))
+
+    def batches(self, sentences: Sequence[Sentence]) -> Callable[[Floats], NestedBatch]:
+        """A function from weights to the nested segmentations of other sentences, compiled once."""
+        objective = self.objective
+        compiled = compilers(sentences, self.features, objective.phrases)
+        designs = {part: made.lookup(compiled[part]) for part, made in self.parts.items()}
+        offsets = token_offsets(sentences)
+
+        def batch(weight: Floats) -> NestedBatch:
+            scores = {
+                part: made.score(designs[part], objective.weight_of(part, weight), objective.threads)
+                for part, made in self.parts.items()
+            }
+            return objective.batch(scores, weight, offsets, objective.threads)
+
+        return batch
+
+    def curvature(self) -> Floats:
+        """A guess at the diagonal of the Hessian, for L-BFGS: as for chains."""
+        objective = self.objective
+        fires = [scorer.firing() for scorer in objective.scorers.values()]
+        everywhere = np.full(objective.parameters - objective.after_parts, float(objective.offsets[-1]))
+        guess: Floats = 2.0 * self.prior.l2 + 0.1 * np.sqrt(np.concatenate([*fires, everywhere]))
+        return guess
+
+    def export(self, weight: Floats) -> NestedModel:
+        """The trained model."""
+        objective = self.objective
+        parts = {part: made.export(objective.weight_of(part, weight)) for part, made in self.parts.items()}
+        tables = cut_tables(weight[objective.after_parts :].astype(np.float32), len(self.labels))
+        return NestedModel(self.features, self.labels, objective.phrases, objective.longest, parts, tables)

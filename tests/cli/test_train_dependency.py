@@ -1,0 +1,134 @@
+"""``dovetail train dependency``, and ``annotate`` and ``evaluate`` with its models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dovetail.cli.main import main
+from dovetail.models.dependency import DependencyParser
+from dovetail.text.conllu import write_conllu
+from dovetail.text.jsonl import write_jsonl
+from tests.cli.conftest import Run
+from tests.models.treebank import treebank
+
+FAST = ("--bits", "12", "--iterations", "20", "--quiet")
+CROSSING = """\
+1\tw\t_\t_\tA\t_\t3\ta\t_\t_
+2\tx\t_\t_\tB\t_\t4\tb\t_\t_
+3\ty\t_\t_\tC\t_\t0\troot\t_\t_
+4\tz\t_\t_\tD\t_\t3\tc\t_\t_
+
+"""
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.conllu, dev.jsonl and a model that has its own tagger."""
+    folder = tmp_path_factory.mktemp("trees")
+    write_conllu(treebank(60), folder / "train.conllu")
+    write_jsonl(treebank(20, seed=1), folder / "dev.jsonl")
+    paths = folder / "names.paths"
+    paths.write_text("".join(f"0110\t{name}\t5\n" for name in ("Ada", "Bob", "Eve")) + "10\tthe\t9\n")
+    arguments = ["--train", folder / "train.conllu", "--output", folder / "m", "--predict-tags", "--clusters", paths]
+    assert main(["train", "dependency", *map(str, arguments), *FAST]) == 0
+    return folder
+
+
+def test_train_and_score(run: Run, trees: Path, tmp_path: Path) -> None:
+    arguments = ("--train", trees / "train.conllu", "--dev", trees / "dev.jsonl", "--output", tmp_path / "m")
+    code, out, err = run("train", "dependency", *arguments, "--bits", 12, "--iterations", 10)
+    assert code == 0
+    assert "20 sentences\nUAS " in out
+    assert "trained on 60 sentences" in out
+    assert "8 relations" in out
+    assert "training the relations" in err
+    assert DependencyParser.load(tmp_path / "m").tags == "pos"
+
+
+def test_evaluate(run: Run, trees: Path, tmp_path: Path) -> None:
+    code, out, _ = run("evaluate", "--model", trees / "m", trees / "dev.jsonl", "--json")
+    assert code == 0
+    scores = json.loads(out)
+    assert scores["uas"] > 90
+    assert scores["las"] > 80
+    assert scores["crossing"] == 0
+    assert scores["uas_projective"] == scores["uas"]
+    code, out, _ = run("annotate", "--model", trees / "m", trees / "dev.jsonl", "--output", tmp_path / "found.conllu")
+    assert code == 0
+    arguments = ("--gold", trees / "dev.jsonl", "--predicted", tmp_path / "found.conllu", "--layer", "head")
+    code, out, _ = run("evaluate", *arguments, "--json")
+    assert code == 0
+    assert json.loads(out)["uas"] == scores["uas"]
+    code, out, _ = run("evaluate", "--model", trees / "m", trees / "dev.jsonl")
+    assert f"UAS {scores['uas']:.2f}" in out
+
+
+def test_plain_text_in_dependencies_out(run: Run, trees: Path) -> None:
+    code, out, _ = run("annotate", "--model", trees / "m", "--output-format", "conllu", stdin="Ada saw Eve.\n")
+    assert code == 0
+    rows = [line.split("\t") for line in out.splitlines() if line and not line.startswith("#")]
+    assert [row[1] for row in rows] == ["Ada", "saw", "Eve", "."]
+    assert [row[4] for row in rows] == ["NNP", "VBD", "NNP", "."]
+    assert [row[6] for row in rows] == ["2", "0", "2", "2"]
+    assert [row[7] for row in rows] == ["nsubj", "root", "obj", "punct"]
+    code, out, _ = run("annotate", "--model", trees / "m", "--output-format", "pretty", stdin="Ada saw Eve.\n")
+    assert out.splitlines()[1].split()[:5] == ["2", "saw", "VBD", "0", "root"]
+
+
+def test_details(run: Run, trees: Path) -> None:
+    arguments = ("--model", trees / "m", "--output-format", "jsonl", "--k-best", 3, "--marginals")
+    code, out, _ = run("annotate", *arguments, stdin="Ada saw Eve.\n")
+    assert code == 0
+    fields = json.loads(out)
+    assert fields["heads"] == [1, -1, 1, 1]
+    assert fields["k_best"][0]["heads"] == [1, -1, 1, 1]
+    assert len(fields["k_best"]) == 3
+    assert [len(row) for row in fields["marginals"]] == [5] * 4
+    assert float(fields["head_probability"][0]) == pytest.approx(fields["marginals"][0][2], abs=1e-3)
+
+
+def test_crossing_arcs_are_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.conllu").write_text(CROSSING * 3)
+    code, _, err = run("train", "dependency", "--train", tmp_path / "t.conllu", "--output", tmp_path / "m", *FAST)
+    assert code == 0
+    assert "3 trees of the training data have crossing arcs; they were made projective" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("3\ta", "9\ta"), "word 1 (w) has the head '9'"),
+        (("0\troot", "1\troot"), "the heads make a cycle"),
+        (("4\tb", "0\tb"), "2 words have the head 0"),
+    ],
+)
+def test_bad_trees(run: Run, tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    (tmp_path / "t.conllu").write_text(CROSSING.replace(*change))
+    code, _, err = run("train", "dependency", "--train", tmp_path / "t.conllu", "--output", tmp_path / "m", *FAST)
+    assert code == 2
+    assert message in err
+    assert not (tmp_path / "m").exists()
+
+
+def test_what_cannot_be(run: Run, trees: Path, data: Path, tmp_path: Path) -> None:
+    arguments = ("--train", data / "train.conll", "--output", tmp_path / "m")
+    code, _, err = run("train", "dependency", *arguments)
+    assert (code, "no layer 'head'" in err) == (2, True)
+    code, _, err = run("train", "dependency", *arguments, "--patience", 2)
+    assert (code, "needs --dev" in err) == (2, True)
+    code, _, err = run("annotate", "--model", trees / "m", "--threshold", 0.5, stdin="Ada saw Eve.\n")
+    assert (code, "finds none" in err) == (2, True)
+    code, _, err = run("evaluate", "--model", trees / "m", trees / "dev.jsonl", "--conlleval")
+    assert (code, "are of entities" in err) == (2, True)
+
+
+def test_gold_tags_are_needed_where_none_are_predicted(run: Run, trees: Path, tmp_path: Path) -> None:
+    arguments = ("--train", trees / "train.conllu", "--output", tmp_path / "m", "--no-relations", "--max-length", 8)
+    code, _, err = run("train", "dependency", *arguments, *FAST)
+    assert code == 0
+    assert "were too long, and left out" in err
+    code, _, err = run("annotate", "--model", tmp_path / "m", stdin="Ada saw Eve.\n")
+    assert (code, "train with predicted tags" in err) == (2, True)
