@@ -37,7 +37,7 @@ def by_genre(split: str) -> dict[str, list[Sentence]]:
 
 def trained(sentences: list[Sentence], threads: int | None) -> DependencyParser:
     """A parser of these sentences, with gold parts of speech, as in the thesis."""
-    return DependencyParser(iterations=PASSES, relations=False, threads=threads).fit(sentences)
+    return DependencyParser(iterations=PASSES, bits=20, relations=False, threads=threads).fit(sentences)
 
 
 if __name__ == "__main__":

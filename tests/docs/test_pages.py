@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "explain.md",
     "train dependency": "dependencies.md",
     "train joint": "joint.md",
+    "train nested": "nested.md",
     "train parser": "parsing.md",
     "train segmenter": "segment.md",
     "train tagger": "train.md",

@@ -1,6 +1,6 @@
 """Templates for nested segments: of single words, and of segments at their start, at their end, inside and as a whole.
 
-A line that names no anchor is of single words, each in the innermost segment that it lies in:
+A line that names no anchor is of single words that lie in no segment:
 
 >>> features = nested_features(["word[0]", "word[start - 1]", "phrase"])
 >>> sorted(features.parts)
@@ -10,15 +10,17 @@ A line that names no anchor is of single words, each in the innermost segment th
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dovetail.errors import DovetailError
-from dovetail.features.attributes import written
-from dovetail.features.parse import parse
+from dovetail.features.attributes import identity, written
+from dovetail.features.ends import parse_ends
+from dovetail.features.parse import PLAIN, parse
 from dovetail.features.resource import Resource
-from dovetail.features.spans import ANCHORS, PHRASE, Anchored, parse_span
+from dovetail.features.spans import ANCHORS, PHRASE, Anchored, Phrase, parse_span
 from dovetail.features.templates import Call, Template, flatten
 
 WORD = "word"
@@ -153,6 +155,11 @@ def _parse(line: str, functions: Iterable[Call] = (), known: Mapping[str, Resour
         names = {node.id for node in ast.walk(ast.parse(line, mode="eval")) if isinstance(node, ast.Name)}
     except (SyntaxError, ValueError):
         names = set()
+    if {"start", "end"} <= names:
+        return Anchored(PHRASE, [parse_ends(line, functions, known)])
+    if match := re.fullmatch(r"(\w+)\(phrase\)", line.strip()):
+        if match[1] not in PLAIN:  # a column of the text, such as pos(phrase)
+            return Anchored(PHRASE, [Phrase(identity(match[1]))])
     if names & {*ANCHORS, PHRASE, "length"}:
         return parse_span(line, functions, known)
     return Anchored(WORD, parse(line, functions, known))

@@ -31,7 +31,7 @@ from dovetail.text.dependencies import Dependencies, dependency_heads, projectiv
 from dovetail.text.sentence import Sentence
 from dovetail.version import __version__
 
-LONGEST = 500  # words that are parsed as one: time grows with the cube of their number, memory with the square
+LONGEST = 300  # words that are parsed as one: time grows with the cube of their number, memory with the square
 DEV_EVERY = 5  # passes
 BATCH_ARCS = 1_000_000  # how much is scored at once: bounds memory
 UNNAMED = "dep"

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from dovetail.features.derived import columns_for
 from dovetail.features.design import Compiler
+from dovetail.features.ends import EndsCompiler
 from dovetail.features.nested_sets import NestedFeatures
 from dovetail.features.resources import packed, unpacked
-from dovetail.features.span_design import SpanCompiler
 from dovetail.models.chain_model import Weights
 from dovetail.models.nested_gold import crossing
 from dovetail.models.nested_objective import nested_potentials, outputs_of, table_shapes
@@ -32,7 +32,7 @@ def token_offsets(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
 def compilers(sentences: Sequence[Sentence], features: NestedFeatures, phrases: int) -> dict[str, Compiler]:
     """What compiles each part of the features of some sentences."""
     text = columns_for(sentences, cast(Any, features))
-    tokens, spans = Compiler(text, sentences), SpanCompiler.over(text, phrases)
+    tokens, spans = Compiler(text, sentences), EndsCompiler.over(text, phrases)
     return {part: spans if part == "phrase" else tokens for part in features.parts}
 
 

@@ -20,8 +20,8 @@ SEGMENT_PARTS = PARTS[1:]
 
 
 def outputs_of(part: str, labels: int) -> int:
-    """How many scores a part has: words are in one of the labels or in none, segments in another segment or not."""
-    return labels + 1 if part == "word" else 2 * labels
+    """How many scores a part has: that of a word in no segment, or those of segments in no other and in others."""
+    return 1 if part == "word" else 2 * labels
 
 
 def table_shapes(labels: int) -> dict[str, tuple[int, ...]]:
@@ -41,16 +41,19 @@ def nested_potentials(
     for part in SEGMENT_PARTS:
         if part in scores:
             scores[part][:, labels:] += scores[part][:, :labels]
-    missing = {part: np.zeros((0 if part == "phrase" else tokens, outputs_of(part, labels))) for part in PARTS}
-    return NestedPotentials(**{part: scores.get(part, missing[part]) for part in PARTS}, **tables)
+    missing = {part: np.zeros((0 if part == "phrase" else tokens, 2 * labels)) for part in SEGMENT_PARTS}
+    word = np.zeros((tokens, labels + 1))
+    if "word" in scores:
+        word[:, :1] = scores["word"]
+    return NestedPotentials(word, **{part: scores.get(part, missing[part]) for part in SEGMENT_PARTS}, **tables)
 
 
 def shared_slopes(slope: NestedPotentials) -> NestedPotentials:
-    """The derivative of the scores from that of the potentials, in place."""
+    """The derivative of the scores from that of the potentials, which is used up."""
     for part in SEGMENT_PARTS:
         table = getattr(slope, part)
         table[:, : slope.labels] += table[:, slope.labels :]
-    return slope
+    return slope._replace(word=np.ascontiguousarray(slope.word[:, :1]))
 
 
 def cut_tables(weight: Floats, labels: int) -> dict[str, Floats]:

@@ -79,11 +79,17 @@ class Decoder:
     def chart(self, part: Part) -> tuple[ParseChart, Search]:
         """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""
         model, lists, words, tags = self.model, part.lists, part.words, part.tags
-        chart = model.chart(lists, model.mask(words, tags), words)
+        usual = model.mask(words, tags)
+        chart = model.chart(lists, usual, words)
         if chart.best() is not None:
             return chart, "usual"
+        single = cells(len(words), np.arange(len(words)), np.arange(1, len(words) + 1))
         for threshold in WIDER:
-            chart = model.chart(lists, model.mask(words, tags, threshold), words)
+            mask = model.mask(words, tags, threshold)
+            # Training has held nothing against improbable tags, so the search does not widen to them.
+            of_tags = np.ix_(single, np.arange(model.treebank.grammar.tags))
+            mask[of_tags] = usual[of_tags]
+            chart = model.chart(lists, mask, words)
             if chart.best() is not None:
                 break
         return chart, "wider"

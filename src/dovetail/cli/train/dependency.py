@@ -49,7 +49,7 @@ def train_dependency(
     clusters: resources.ClusterFiles = None,
     max_length: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="500"),
+        typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="300"),
     ] = None,
     decode: Annotated[
         str | None,
