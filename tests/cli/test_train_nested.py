@@ -52,7 +52,9 @@ def test_evaluate_gives_json_at_all_depths(run: Run, model: Path, folder: Path) 
     assert "inner" in shown.out
 
 
-def test_annotate_writes_nested_entities_with_probabilities(run: Run, model: Path, folder: Path, tmp_path: Path) -> None:
+def test_annotate_writes_nested_entities_with_probabilities(
+    run: Run, model: Path, folder: Path, tmp_path: Path
+) -> None:
     text = "University of Bern hired Ada of Basel"
     shown = run("annotate", "--model", model, text, "--output-format", "pretty", "--tokenised")
     assert shown.out.startswith("[University of [Bern LOC ")

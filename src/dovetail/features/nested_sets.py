@@ -157,9 +157,9 @@ def _parse(line: str, functions: Iterable[Call] = (), known: Mapping[str, Resour
         names = set()
     if {"start", "end"} <= names:
         return Anchored(PHRASE, [parse_ends(line, functions, known)])
-    if match := re.fullmatch(r"(\w+)\(phrase\)", line.strip()):
-        if match[1] not in PLAIN:  # a column of the text, such as pos(phrase)
-            return Anchored(PHRASE, [Phrase(identity(match[1]))])
+    match = re.fullmatch(r"(\w+)\(phrase\)", line.strip())
+    if match and match[1] not in PLAIN:  # a column of the text, such as pos(phrase)
+        return Anchored(PHRASE, [Phrase(identity(match[1]))])
     if names & {*ANCHORS, PHRASE, "length"}:
         return parse_span(line, functions, known)
     return Anchored(WORD, parse(line, functions, known))

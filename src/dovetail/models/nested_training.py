@@ -98,5 +98,6 @@ class NestedTraining:
         """The trained model."""
         objective = self.objective
         parts = {part: made.export(objective.weight_of(part, weight)) for part, made in self.parts.items()}
-        tables = cut_tables(weight[objective.after_parts :].astype(np.float32), len(self.labels))
+        whole = cut_tables(weight[objective.after_parts :], len(self.labels))
+        tables = {name: table.astype(np.float32) for name, table in whole.items()}
         return NestedModel(self.features, self.labels, objective.phrases, objective.longest, parts, tables)

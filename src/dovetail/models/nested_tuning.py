@@ -18,7 +18,9 @@ THRESHOLDS = np.round(np.arange(0.2, 0.601, 0.025), 3)  # how probable an entity
 Spans = Sequence[Sequence[Span]]
 
 
-def threshold_scores(batch: NestedBatch, labels: Sequence[str], gold: Spans, thresholds: Sequence[float]) -> list[float]:
+def threshold_scores(
+    batch: NestedBatch, labels: Sequence[str], gold: Spans, thresholds: Sequence[float]
+) -> list[float]:
     """F1 of all entities in percent, at each of some thresholds."""
     found = spans_of(batch, labels, min(thresholds))
     return [

@@ -47,7 +47,7 @@ def calibration(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads:
     def log_likelihood(factor: float) -> float:
         return float((factor * score - _times(chains, factor).log_partition())[possible].sum())
 
-    return max([1.0, *FACTORS.tolist()], key=log_likelihood)
+    return float(max([1.0, *FACTORS.tolist()], key=log_likelihood))
 
 
 def _times(chains: ChainBatch, factor: float) -> ChainBatch:

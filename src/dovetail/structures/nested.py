@@ -31,7 +31,7 @@ class NestedBatch:
 
     >>> potentials = NestedPotentials.zeros(tokens=2, labels=1)
     >>> batch = NestedBatch(potentials, np.array([0, 2]))
-    >>> round(np.exp(batch.log_partition()[0]))  # none, one of 3, both of one word; the long one with none, 1, 2 or both
+    >>> round(np.exp(batch.log_partition()[0]))  # none, 1 of 3, both of one word; the long one with none, 1, 2 or both
     8
     """
 

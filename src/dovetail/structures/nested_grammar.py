@@ -115,9 +115,7 @@ def nested_chart(batch: NestedBatch, sentence: int = 0) -> ParseChart:
         root[nested.row(e, 0)] = p.first[0, e]
         root[nested.element(e, 0)] = p.first[0, e] + p.last[0, e]
     tag = p.word[first:after]
-    return ParseChart(
-        grammar, GrammarPotentials.of(grammar, tag, begin=rule, span=span, unary_begin=begin, root=root)
-    )
+    return ParseChart(grammar, GrammarPotentials.of(grammar, tag, begin=rule, span=span, unary_begin=begin, root=root))
 
 
 def segment_scores(batch: NestedBatch, first: int, n: int) -> Floats:

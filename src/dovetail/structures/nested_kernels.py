@@ -193,7 +193,7 @@ def add_splits(i: int, d: int, longest: int, tables: Tables, chart: Chart) -> in
     for y in range(labels):
         for x in range(labels):
             split[c, y, 1 + x] *= tables.nest[1 + y, x]
-    return base
+    return int(base)
 
 
 @kernel
@@ -579,7 +579,13 @@ def sums(
 
 @kernel
 def segment_probabilities(
-    a: int, n: int, longest: int, phrases: int, p: NestedPotentials, tables: Tables, counts: NestedPotentials,
+    a: int,
+    n: int,
+    longest: int,
+    phrases: int,
+    p: NestedPotentials,
+    tables: Tables,
+    counts: NestedPotentials,
     out: Floats,
 ) -> None:
     """The probability of every segment of one sentence. out: [n, longest, T]; counts are used up."""

@@ -50,7 +50,7 @@ class NestedPotentials(NamedTuple):
     @property
     def labels(self) -> int:
         """The number of labels, T."""
-        return self.nest.shape[1]
+        return int(self.nest.shape[1])
 
     @classmethod
     def zeros(cls, tokens: int, labels: int, phrases: int = 0) -> NestedPotentials:

@@ -52,7 +52,7 @@ def held_score(c: int, x: int, y: int, p: NestedPotentials, chart: BestChart) ->
     """The best score of a segment of label y that fills one of label x, which itself is not counted."""
     labels = p.nest.shape[1]
     table = p.first[1 + x, 1 + y] + p.nest[1 + x, y] + p.last[1 + x, 1 + y]
-    return table + chart.score[c, labels + y] + proper_content(c, y, p, chart)
+    return float(table + chart.score[c, labels + y] + proper_content(c, y, p, chart))
 
 
 @kernel
