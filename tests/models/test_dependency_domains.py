@@ -21,7 +21,8 @@ RIGHT = [clause("dogs saw black bone", "N V J N", "2 0 4 2"), clause("cat bone f
 
 
 def new() -> DependencyParser:
-    return DependencyParser(bits=12, relations=False, l2=0.1, threshold=0.0, threads=1, iterations=40)
+    settings = {"bits": 12, "relations": False, "threshold": 0.0, "min_count": 1}
+    return DependencyParser(**settings, l2=0.1, threads=1, iterations=40)  # type: ignore[arg-type]
 
 
 def weights(parser: DependencyParser) -> np.ndarray:

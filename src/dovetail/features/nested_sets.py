@@ -72,7 +72,13 @@ NESTED_SETS: dict[str, tuple[str, tuple[str, ...]]] = {
             "phrase",
             "lower(phrase)",
             "shape(phrase)",
+            "pos(phrase)",
             "length",
+            "word[start] & word[end]",
+            "pos[start] & pos[end]",
+            "word[start - 1] & word[end + 1]",
+            "pos[start - 1] & pos[end + 1]",
+            "pos[start - 1] & pos[start] & pos[end] & pos[end + 1]",
         ),
     ),
 }

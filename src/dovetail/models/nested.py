@@ -217,8 +217,9 @@ class NestedTagger(Estimator):
         self, training: NestedTraining, dev: Sequence[Sentence], gold: Sequence[Sequence[Span]]
     ) -> Callable[[NDArray[np.float64]], float]:
         batches = training.batches(dev)
+        labels, flat = training.labels, training.objective.flat
         thresholds = COARSE_THRESHOLDS if self.balance else (0.4,)
-        return lambda weight: max(threshold_scores(batches(weight), training.labels, gold, thresholds))
+        return lambda weight: max(threshold_scores(batches(weight), labels, gold, thresholds, flat))
 
     def _check_settings(self) -> None:
         settings = self.get_params()

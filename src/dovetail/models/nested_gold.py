@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from dovetail.structures.nested import NestedSegments
 from dovetail.text.sentence import Span
@@ -54,3 +55,8 @@ def crossing(a: Span, b: Span) -> bool:
 def numbered(trees: Sequence[Sequence[Span]], numbers: Mapping[str, int]) -> NestedSegments:
     """Trees of spans with their labels as numbers."""
     return NestedSegments.of([[(s.start, s.end, numbers[s.label]) for s in tree] for tree in trees])
+
+
+def has_nested(tree: Sequence[Span]) -> bool:
+    """Whether some span of a tree lies in another."""
+    return any(b.start < a.end for a, b in pairwise(tree))

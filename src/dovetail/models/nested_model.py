@@ -50,6 +50,8 @@ class NestedModel:
     tables: Mapping[str, NDArray[np.float32]]
     threshold: float = 0.4
     """A segment is answered if its probability is at least this."""
+    flat: bool = False
+    """Whether no segment lies in another."""
 
     def scaled(self, factor: float) -> NestedModel:
         """The model with all weights times a factor: the same ranking, with other probabilities."""
@@ -69,9 +71,7 @@ class NestedModel:
 
     def answer(self, batch: NestedBatch) -> list[list[Span]]:
         """The entities to answer with, each before those within it, with their probabilities."""
-        return [
-            consistent([s for s in spans if (s.probability or 0.0) >= self.threshold]) for spans in self.probable(batch)
-        ]
+        return [consistent(spans, self.flat) for spans in self.probable(batch)]
 
     def probable(self, batch: NestedBatch, least: float | None = None) -> list[list[Span]]:
         """All entities of at least this probability, by default those that may be answered."""
@@ -92,6 +92,7 @@ class NestedModel:
             "phrases": self.phrases,
             "longest": self.longest,
             "threshold": self.threshold,
+            "flat": self.flat,
             "parts": list(self.parts),
             "hash_bits": next(iter(self.parts.values())).index.bits,
             "resources": packed(self.features.resources)[0],
@@ -116,7 +117,7 @@ class NestedModel:
         parts = {
             part: Weights.from_arrays(arrays, part, outputs_of(part, len(labels)), bits) for part in header["parts"]
         }
-        return cls(features, labels, phrases, longest, parts, tables, float(header["threshold"]))
+        return cls(features, labels, phrases, longest, parts, tables, float(header["threshold"]), bool(header["flat"]))
 
 
 def spans_of(batch: NestedBatch, labels: Sequence[str], least: float) -> list[list[Span]]:
@@ -127,17 +128,23 @@ def spans_of(batch: NestedBatch, labels: Sequence[str], least: float) -> list[li
     return [flat[a:b] for a, b in pairwise(found.offsets.tolist())]
 
 
-def consistent(spans: Sequence[Span]) -> list[Span]:
+def consistent(spans: Sequence[Span], flat: bool = False) -> list[Span]:
     """The spans that one tree can hold, the more probable ones first; of the same words a second label only if sure.
 
-    Spans that are more probable than one half always fit into one tree; these are all kept.
+    Spans that are more probable than one half always fit into one tree; these are all kept. Where ``flat``, none may
+    lie in another.
 
     >>> consistent([Span(0, 2, "A", 0.4), Span(1, 3, "B", 0.45), Span(1, 2, "A", 0.9)])
     [Span(start=1, end=3, label='B', probability=0.45), Span(start=1, end=2, label='A', probability=0.9)]
     """
     kept: list[Span] = []
     for span in sorted(spans, key=lambda s: -(s.probability or 0.0)):
-        sure = (span.probability or 0.0) > 0.5
-        if sure or not any(crossing(span, k) or (span.start, span.end) == (k.start, k.end) for k in kept):
+        if (span.probability or 0.0) > 0.5 or not any(_excludes(span, other, flat) for other in kept):
             kept.append(span)
     return sorted(kept, key=lambda s: (s.start, -s.end))
+
+
+def _excludes(a: Span, b: Span, flat: bool) -> bool:
+    if flat:
+        return a.start < b.end and b.start < a.end
+    return crossing(a, b) or (a.start, a.end) == (b.start, b.end)

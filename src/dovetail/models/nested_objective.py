@@ -76,6 +76,7 @@ class NestedObjective:
     phrases: int
     longest: int
     scorers: Mapping[str, LinearScorer]
+    flat: bool = False
     threads: int = 1
 
     def __post_init__(self) -> None:
@@ -92,9 +93,17 @@ class NestedObjective:
         """The weights of one part."""
         return weight[self.begin[part] : self.begin[part] + self.scorers[part].layout.parameters]
 
+    def tables(self, weight: Floats) -> dict[str, Floats]:
+        """The tables of potentials that are the same everywhere."""
+        found = cut_tables(weight[self.after_parts :], self.labels)
+        if self.flat:
+            found["nest"] = found["nest"].copy()
+            found["nest"][1:] = -np.inf
+        return found
+
     def batch(self, scores: Mapping[str, Floats], weight: Floats, offsets: Integers, threads: int) -> NestedBatch:
         """The nested segmentations of some sentences."""
-        tables = cut_tables(weight[self.after_parts :], self.labels)
+        tables = self.tables(weight)
         potentials = nested_potentials(scores, tables, int(offsets[-1]), self.labels)
         return NestedBatch(potentials, offsets, self.longest, threads)
 

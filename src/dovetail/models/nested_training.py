@@ -13,9 +13,9 @@ from dovetail.errors import DovetailError
 from dovetail.features.nested_sets import NestedFeatures
 from dovetail.learning.priors import Prior
 from dovetail.models.chain_training import Part
-from dovetail.models.nested_gold import numbered
+from dovetail.models.nested_gold import has_nested, numbered
 from dovetail.models.nested_model import NestedModel, compilers, token_offsets
-from dovetail.models.nested_objective import NestedObjective, cut_tables, outputs_of
+from dovetail.models.nested_objective import NestedObjective, outputs_of
 from dovetail.structures.nested import NestedBatch
 from dovetail.text.sentence import Sentence, Span
 
@@ -61,7 +61,8 @@ class NestedTraining:
         gold = numbered(trees, {label: i for i, label in enumerate(labels)})
         scorers = {part: made.scorer for part, made in parts.items()}
         bound = phrases if "phrase" in parts else 0
-        objective = NestedObjective(token_offsets(sentences), gold, len(labels), bound, longest, scorers, threads)
+        flat = not any(map(has_nested, trees))
+        objective = NestedObjective(token_offsets(sentences), gold, len(labels), bound, longest, scorers, flat, threads)
         if not objective.after_parts:
             raise DovetailError(f"no feature occurs {min_count} times: lower min_count, or give more data")
         scales = [
@@ -98,6 +99,6 @@ class NestedTraining:
         """The trained model."""
         objective = self.objective
         parts = {part: made.export(objective.weight_of(part, weight)) for part, made in self.parts.items()}
-        whole = cut_tables(weight[objective.after_parts :], len(self.labels))
-        tables = {name: table.astype(np.float32) for name, table in whole.items()}
-        return NestedModel(self.features, self.labels, objective.phrases, objective.longest, parts, tables)
+        tables = {name: table.astype(np.float32) for name, table in objective.tables(weight).items()}
+        sizes = (objective.phrases, objective.longest)
+        return NestedModel(self.features, self.labels, *sizes, parts, tables, flat=objective.flat)

@@ -19,19 +19,21 @@ Spans = Sequence[Sequence[Span]]
 
 
 def threshold_scores(
-    batch: NestedBatch, labels: Sequence[str], gold: Spans, thresholds: Sequence[float]
+    batch: NestedBatch, labels: Sequence[str], gold: Spans, thresholds: Sequence[float], flat: bool
 ) -> list[float]:
     """F1 of all entities in percent, at each of some thresholds."""
     found = spans_of(batch, labels, min(thresholds))
-    return [
-        entity_scores(gold, [consistent([s for s in spans if (s.probability or 0.0) >= t]) for spans in found]).f1
-        for t in thresholds
-    ]
+
+    def f1(threshold: float) -> float:
+        answers = [consistent([s for s in spans if (s.probability or 0.0) >= threshold], flat) for spans in found]
+        return entity_scores(gold, answers).f1
+
+    return [f1(threshold) for threshold in thresholds]
 
 
 def balanced(model: NestedModel, dev: Sequence[Sentence], gold: Spans, threads: int) -> NestedModel:
     """The model with the threshold that scores best on dev; of equal ones, that nearest to a half."""
-    scores = threshold_scores(model.batch(dev, threads), model.labels, gold, THRESHOLDS.tolist())
+    scores = threshold_scores(model.batch(dev, threads), model.labels, gold, THRESHOLDS.tolist(), model.flat)
     smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")  # less luck in the choice
     best = THRESHOLDS[smooth >= smooth.max() - 1e-9]
     return replace(model, threshold=float(min(best, key=lambda t: abs(t - 0.5))))
