@@ -68,7 +68,7 @@ def cut_tables(weight: Floats, labels: int) -> dict[str, Floats]:
 
 @dataclass
 class NestedObjective:
-    """The negative log-likelihood of a corpus as a function of one vector of weights: the parts in order, then tables."""
+    """The negative log-likelihood of a corpus as a function of one vector of weights: parts in order, then tables."""
 
     offsets: Integers
     gold: NestedSegments
