@@ -164,6 +164,18 @@ def test_long_sentences_are_left_out_on_demand() -> None:
     assert model.card_["sentences"] == 5
 
 
+def test_parts_of_speech_are_found_with_the_entities(tmp_path: Path) -> None:
+    model = NestedTagger(pos="joint", l2=0.1, threads=1, iterations=5).fit(CORPUS[::2], dev=CORPUS[1::2])
+    assert "pos" not in model._model().features.columns
+    model.save(tmp_path / "m")
+    for one in (model, NestedTagger.load(tmp_path / "m")):
+        [found] = one.annotate([Sentence(CORPUS[0].words)])
+        assert found.layers["pos"] == CORPUS[0].layers["pos"]
+        assert labelled(list(found.spans)) == labelled(list(CORPUS[0].spans))
+    with pytest.raises(DovetailError, match="no layer 'pos'"):
+        NestedTagger(pos="joint").fit([Sentence(("a",), spans=(Span(0, 1, "X"),))])
+
+
 # what no tree can hold
 
 
@@ -186,16 +198,18 @@ def test_what_is_left_out_of_training_is_on_the_card() -> None:
 # training
 
 
-def training(corpus: list[Sentence]) -> NestedTraining:
+def training(corpus: list[Sentence], joint: bool) -> NestedTraining:
     trees = [as_tree(s.spans, 100, Counter()) for s in corpus]
+    features = nested_features(TEMPLATES, more=["tag(word[0])", "joint(shape[0])"] if joint else [])
     return NestedTraining.prepare(
-        corpus, trees, nested_features(TEMPLATES), ("LOC", "ORG", "PER"), phrases=3, longest=100, l2=0.1, l1=0.0,
-        min_count=1, hash_bits=None, threads=1,
+        corpus, trees, features, ("LOC", "ORG", "PER"), phrases=3, longest=100, l2=0.1, l1=0.0, min_count=1,
+        hash_bits=None, threads=1, tags=[s.layers["pos"] for s in corpus] if joint else None,
     )  # fmt: skip
 
 
-def test_the_gradient_is_that_of_the_objective() -> None:
-    objective = training(CORPUS[:4]).objective
+@pytest.mark.parametrize("joint", [False, True])
+def test_the_gradient_is_that_of_the_objective(joint: bool) -> None:
+    objective = training(CORPUS[:4], joint).objective
     rng = np.random.default_rng(0)
     weight = rng.normal(size=objective.parameters)
     _, gradient = objective(weight)
@@ -205,8 +219,9 @@ def test_the_gradient_is_that_of_the_objective() -> None:
         assert_allclose(gradient @ direction, (ahead - behind) / 2e-5, rtol=1e-5)
 
 
-def test_few_sentences_at_a_time_add_up_to_all() -> None:
-    objective = training(CORPUS[:6]).objective
+@pytest.mark.parametrize("joint", [False, True])
+def test_few_sentences_at_a_time_add_up_to_all(joint: bool) -> None:
+    objective = training(CORPUS[:6], joint).objective
     weight = np.random.default_rng(1).normal(size=objective.parameters)
     value, gradient = objective(weight)
     total, summed = 0.0, np.zeros(objective.parameters)

@@ -1,6 +1,7 @@
 """Templates for nested segments: of single words, and of segments at their start, at their end, inside and as a whole.
 
-A line that names no anchor is of single words that lie in no segment:
+A line that names no anchor is of single words that lie in no segment. Parts of speech have lines of their own:
+``tag(word[0])``, and ``joint(word[0])`` for the tag together with the innermost segment that its word lies in.
 
 >>> features = nested_features(["word[0]", "word[start - 1]", "phrase"])
 >>> sorted(features.parts)
@@ -24,7 +25,14 @@ from dovetail.features.spans import ANCHORS, PHRASE, Anchored, Phrase, parse_spa
 from dovetail.features.templates import Call, Template, flatten
 
 WORD = "word"
-PARTS = (WORD, "start", "end", "inside", PHRASE)
+PARTS = (WORD, "start", "end", "inside", PHRASE, "tag", "joint")
+
+TAG_LINES = (
+    *(f"tag({line})" for line in ("bias", "word[-1:2]", "lower[0]", "prefix(1, 4)[0]", "suffix(1, 6)[0]", "shape[-1:2]",
+                                  "suffix(1, 3)[-1]", "suffix(1, 3)[1]")),
+    *(f"joint({line})" for line in ("bias", "word[0]", "suffix(1, 4)[0]", "shape[0]")),
+)  # fmt: skip
+"""Of parts of speech: by themselves, and together with the innermost entity that the word lies in."""
 
 NESTED_SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "nested": (
@@ -156,7 +164,9 @@ class NestedFeatures:
 
 
 def _parse(line: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None) -> Anchored:
-    """One line: of segments if it names an anchor, else of single words."""
+    """One line: of parts of speech, of segments if it names an anchor, else of single words."""
+    if match := re.fullmatch(r"(tag|joint)\((.+)\)", line.strip()):
+        return Anchored(match[1], parse(match[2], functions, known))
     try:
         names = {node.id for node in ast.walk(ast.parse(line, mode="eval")) if isinstance(node, ast.Name)}
     except (SyntaxError, ValueError):
@@ -172,9 +182,15 @@ def _parse(line: str, functions: Iterable[Call] = (), known: Mapping[str, Resour
 
 
 def nested_features(
-    features: Any, resources: Mapping[str, Resource] | None = None, functions: Iterable[Any] = ()
+    features: Any,
+    resources: Mapping[str, Resource] | None = None,
+    functions: Iterable[Any] = (),
+    more: Iterable[str] = (),
 ) -> NestedFeatures:
-    """A set from whatever a user gives: a set, a name, or lines of the algebra; resources join a named set."""
+    """A set from whatever a user gives: a set, a name, or lines of the algebra.
+
+    Resources join a named set with their usual templates, and ``more`` lines any that is not made yet.
+    """
     resources = dict(resources or {})
     if isinstance(features, NestedFeatures):
         return features
@@ -186,9 +202,9 @@ def nested_features(
             for name, resource in resources.items()
             for line in USUAL.get(resource.kind, ())
         ]
-        found = NestedFeatures.from_lines(features, [*NESTED_SETS[features][1], *usual], functions, resources)
+        found = NestedFeatures.from_lines(features, [*NESTED_SETS[features][1], *usual, *more], functions, resources)
         return replace(found, optional=frozenset(found.columns) - {"word"})
     try:
-        return NestedFeatures.from_lines("custom", features, functions, resources)
+        return NestedFeatures.from_lines("custom", [*features, *more], functions, resources)
     except TypeError as error:
         raise DovetailError(f"features: {error}") from None

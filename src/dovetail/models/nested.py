@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.evaluate.nested import NestedScores, nested_scores
-from dovetail.features.nested_sets import NestedFeatures, nested_features
+from dovetail.features.nested_sets import TAG_LINES, NestedFeatures, nested_features
 from dovetail.features.resource import Resource
 from dovetail.features.templates import call
 from dovetail.learning.checkpoint import Checkpoint
@@ -36,6 +36,7 @@ from dovetail.version import __version__
 BATCH_TOKENS = 20_000  # how much text is scored at once: bounds memory, and keeps threads busy
 OPTIMISERS = ("adagrad", "lbfgs", "sgd")
 DEFAULT_GAIN = 0.05
+POS = "pos"
 PHRASES = 10  # tokens: the longest entities that are looked at as phrases
 
 
@@ -71,6 +72,8 @@ class NestedTagger(Estimator):
     """The layer whose tags spell the entities of sentences that have no spans; answers are written there as well."""
     ignore: Sequence[str] = ()
     """Layers that a named set is not to read, such as ``pos`` where new text will have none."""
+    pos: str = "given"
+    """given: parts of speech in the layer ``pos`` are read, if there are any. joint: they are found as well."""
     longest: int | None = None
     """The most words of an entity; None for 100, which is no bound at all in sentences of up to so many."""
     max_length: int | None = None
@@ -141,7 +144,7 @@ class NestedTagger(Estimator):
         training = NestedTraining.prepare(
             corpus, trees, self._features_for(corpus), labels, phrases=min(length_bound(trees), PHRASES),
             longest=self._longest, l2=self.l2, l1=self.l1, min_count=self.min_count, hash_bits=self.hash_bits,
-            threads=self._threads(),
+            threads=self._threads(), tags=self._tags(corpus),
         )  # fmt: skip
         monitor = Monitor(report=progress, patience=self.patience, dev_every=10 if self.optimiser == "lbfgs" else 1)
         monitor.save_every = 25 if self.optimiser == "lbfgs" else 1
@@ -177,12 +180,22 @@ class NestedTagger(Estimator):
 
     def _features_for(self, corpus: Sequence[Sentence]) -> NestedFeatures:
         """The feature set, less what reads layers to ignore, or layers that a named set wants and no sentence has."""
-        found = nested_features(self.features, self.resources)
+        found = nested_features(self.features, self.resources, more=TAG_LINES if self.pos == "joint" else ())
         missing = {c for c in found.columns if c != "word" and not any(c in s.layers for s in corpus)}
-        found = found.without_columns({self.target, *self.ignore} | (missing & found.optional))
+        hidden = {self.target, *self.ignore, *([POS] if self.pos == "joint" else [])}
+        found = found.without_columns(hidden | (missing & found.optional))
         if not found.templates:
             raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
         return found
+
+    def _tags(self, corpus: Sequence[Sentence]) -> list[tuple[str, ...]] | None:
+        """The parts of speech to learn, None for none."""
+        if self.pos != "joint":
+            return None
+        for number, sentence in enumerate(corpus, 1):
+            if len(sentence) and POS not in sentence.layers:
+                raise DovetailError(f"training sentence {number} has no layer {POS!r}, and pos='joint' learns it")
+        return [sentence.layers.get(POS, ()) for sentence in corpus]
 
     def _minimise(
         self, training: NestedTraining, monitor: Monitor, checkpoint: str | Path | None
@@ -224,6 +237,7 @@ class NestedTagger(Estimator):
     def _check_settings(self) -> None:
         settings = self.get_params()
         check_choice("optimiser", self.optimiser, OPTIMISERS)
+        check_choice("pos", self.pos, ("given", "joint"))
         for name in ("l1", "l2"):
             if not 0 <= settings[name] < np.inf:
                 raise DovetailError(f"{name}={settings[name]}: a penalty is zero or positive")
@@ -282,13 +296,21 @@ class NestedTagger(Estimator):
         return tuple(Span(i, j, self.classes_[x]) for i, j, x in segments_in(len(self.classes_), tree))
 
     def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
-        """Sentences with their entities in ``spans``, and the outermost as tags in the target layer."""
+        """Sentences with their entities in ``spans``, and the outermost as tags in the target layer.
+
+        Where parts of speech are found too, they are in the layer ``pos``.
+        """
         model = self._model()
         for some in _in_batches(sentences):
-            for sentence, found in zip(some, model.answer(model.batch(some, self._threads())), strict=True):
+            batch, tag_scores = model.read(some, self._threads())
+            answers = model.answer(batch)
+            tags = model.best_tags(tag_scores, answers, batch.offsets) if tag_scores is not None else None
+            for number, (sentence, found) in enumerate(zip(some, answers, strict=True)):
                 spans = tuple(found if probabilities else (replace(span, probability=None) for span in found))
-                tags = flat_tags(spans, len(sentence))
-                yield replace(sentence, layers={**sentence.layers, self.target: tags}, spans=spans)
+                layers = {**sentence.layers, self.target: flat_tags(spans, len(sentence))}
+                if tags is not None:
+                    layers[POS] = tuple(tags[number])
+                yield replace(sentence, layers=layers, spans=spans)
 
     def scores(self, sentences: Sequence[Sentence]) -> NestedScores:
         """Precision, recall and F1 of all entities, of the outermost and of the inner ones."""

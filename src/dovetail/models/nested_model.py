@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
 
@@ -18,8 +18,11 @@ from dovetail.features.resources import packed, unpacked
 from dovetail.models.chain_model import Weights
 from dovetail.models.nested_gold import crossing
 from dovetail.models.nested_objective import nested_potentials, outputs_of, table_shapes
-from dovetail.structures.nested import NestedBatch
+from dovetail.models.nested_tags import innermost, tag_scores
+from dovetail.structures.nested import NestedBatch, NestedPotentials
 from dovetail.text.sentence import Sentence, Span
+
+Floats = NDArray[np.float64]
 
 
 def token_offsets(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
@@ -52,14 +55,17 @@ class NestedModel:
     """A segment is answered if its probability is at least this."""
     flat: bool = False
     """Whether no segment lies in another."""
-
-    def scaled(self, factor: float) -> NestedModel:
-        """The model with all weights times a factor: the same ranking, with other probabilities."""
-        parts = {part: weights.scaled(factor) for part, weights in self.parts.items()}
-        return replace(self, parts=parts, tables={name: t * np.float32(factor) for name, t in self.tables.items()})
+    tags: tuple[str, ...] = ()
+    """Parts of speech, where they are found too."""
+    factor: float = 1.0
+    """What all potentials are multiplied by: the best tree stays the best, with other probabilities."""
 
     def batch(self, sentences: Sequence[Sentence], threads: int) -> NestedBatch:
         """All nested segmentations of new sentences, with their potentials."""
+        return self.read(sentences, threads)[0]
+
+    def read(self, sentences: Sequence[Sentence], threads: int) -> tuple[NestedBatch, Floats | None]:
+        """All nested segmentations, and the scores of tags in every context [tokens, contexts, tags] if there are."""
         compiled = compilers(sentences, self.features, self.phrases)
         scores = {
             part: self.parts[part].score(compiled[part], self.features.parts[part], threads) for part in self.parts
@@ -67,7 +73,18 @@ class NestedModel:
         tables = {name: table.astype(np.float64) for name, table in self.tables.items()}
         offsets = token_offsets(sentences)
         potentials = nested_potentials(scores, tables, int(offsets[-1]), len(self.labels))
-        return NestedBatch(potentials, offsets, self.longest, threads)
+        potentials = NestedPotentials(*(table * self.factor for table in potentials))
+        tags = tag_scores(scores, len(self.labels) + 1) if self.tags else None
+        return NestedBatch(potentials, offsets, self.longest, threads), tags
+
+    def best_tags(self, scores: Floats, spans: Sequence[Sequence[Span]], offsets: NDArray[np.int64]) -> list[list[str]]:
+        """The tags of every sentence whose entities are these, from the scores that ``read`` gave."""
+        numbers = {label: i for i, label in enumerate(self.labels)}
+        lengths = np.diff(offsets).tolist()
+        contexts = [innermost(tree, n, numbers) for tree, n in zip(spans, lengths, strict=True)]
+        best = scores[np.arange(len(scores)), np.concatenate(contexts)].argmax(axis=1)
+        names = [self.tags[k] for k in best.tolist()]
+        return [names[a:b] for a, b in pairwise(offsets.tolist())]
 
     def answer(self, batch: NestedBatch) -> list[list[Span]]:
         """The entities to answer with, each before those within it, with their probabilities."""
@@ -93,6 +110,8 @@ class NestedModel:
             "longest": self.longest,
             "threshold": self.threshold,
             "flat": self.flat,
+            "tags": list(self.tags),
+            "factor": self.factor,
             "parts": list(self.parts),
             "hash_bits": next(iter(self.parts.values())).index.bits,
             "resources": packed(self.features.resources)[0],
@@ -113,11 +132,15 @@ class NestedModel:
         phrases, longest = int(header["phrases"]), int(header["longest"])
         if set(header["parts"]) != set(features.parts) or min(phrases, longest) < 1:
             raise ValueError("the features do not fit the weights")
-        bits = header["hash_bits"]
+        bits, tags = header["hash_bits"], tuple(map(str, header["tags"]))
+        if bool(tags) != ("tag" in header["parts"]):
+            raise ValueError("the tags do not fit the features")
         parts = {
-            part: Weights.from_arrays(arrays, part, outputs_of(part, len(labels)), bits) for part in header["parts"]
+            part: Weights.from_arrays(arrays, part, outputs_of(part, len(labels), len(tags)), bits)
+            for part in header["parts"]
         }
-        return cls(features, labels, phrases, longest, parts, tables, float(header["threshold"]), bool(header["flat"]))
+        rest = (float(header["threshold"]), bool(header["flat"]), tags, float(header["factor"]))
+        return cls(features, labels, phrases, longest, parts, tables, *rest)
 
 
 def spans_of(batch: NestedBatch, labels: Sequence[str], least: float) -> list[list[Span]]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.nested_sets import PARTS
+from dovetail.models.nested_tags import GoldTags, log_sums, tag_scores, tag_slopes
 from dovetail.scorers.linear import LinearScorer
 from dovetail.scorers.sparse import SparseGradient
 from dovetail.structures.nested import NestedBatch, NestedPotentials, NestedSegments
@@ -16,12 +17,12 @@ from dovetail.structures.nested_parts import TABLES
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-SEGMENT_PARTS = PARTS[1:]
+SEGMENT_PARTS = ("start", "end", "inside", "phrase")
 
 
-def outputs_of(part: str, labels: int) -> int:
-    """How many scores a part has: that of a word in no segment, or those of segments in no other and in others."""
-    return 1 if part == "word" else 2 * labels
+def outputs_of(part: str, labels: int, tags: int = 0) -> int:
+    """How many scores a part has: of a word in no segment; of its tags; of segments in no other and in others."""
+    return {"word": 1, "tag": tags, "joint": (labels + 1) * tags}.get(part, 2 * labels)
 
 
 def table_shapes(labels: int) -> dict[str, tuple[int, ...]]:
@@ -31,7 +32,7 @@ def table_shapes(labels: int) -> dict[str, tuple[int, ...]]:
 
 
 def nested_potentials(
-    scores: Mapping[str, Floats], tables: Mapping[str, Floats], tokens: int, labels: int
+    scores: dict[str, Floats], tables: Mapping[str, Floats], tokens: int, labels: int
 ) -> NestedPotentials:
     """Potentials from the scores of the parts that there are, which are used up.
 
@@ -43,17 +44,20 @@ def nested_potentials(
             scores[part][:, labels:] += scores[part][:, :labels]
     missing = {part: np.zeros((0 if part == "phrase" else tokens, 2 * labels)) for part in SEGMENT_PARTS}
     word = np.zeros((tokens, labels + 1))
+    if "tag" in scores:
+        log_sums(tag_scores(scores, labels + 1), word)
     if "word" in scores:
-        word[:, :1] = scores["word"]
+        word[:, :1] += scores["word"]
     return NestedPotentials(word, **{part: scores.get(part, missing[part]) for part in SEGMENT_PARTS}, **tables)
 
 
-def shared_slopes(slope: NestedPotentials) -> NestedPotentials:
-    """The derivative of the scores from that of the potentials, which is used up."""
+def shared_slopes(slope: NestedPotentials) -> dict[str, Floats]:
+    """The derivative by the scores of words and segments from that by the potentials, which is used up."""
     for part in SEGMENT_PARTS:
         table = getattr(slope, part)
         table[:, : slope.labels] += table[:, slope.labels :]
-    return slope._replace(word=np.ascontiguousarray(slope.word[:, :1]))
+    found = {part: getattr(slope, part) for part in SEGMENT_PARTS}
+    return found | {"word": np.ascontiguousarray(slope.word[:, :1])}
 
 
 def cut_tables(weight: Floats, labels: int) -> dict[str, Floats]:
@@ -77,6 +81,7 @@ class NestedObjective:
     longest: int
     scorers: Mapping[str, LinearScorer]
     flat: bool = False
+    tags: GoldTags | None = None
     threads: int = 1
 
     def __post_init__(self) -> None:
@@ -101,21 +106,38 @@ class NestedObjective:
             found["nest"][1:] = -np.inf
         return found
 
-    def batch(self, scores: Mapping[str, Floats], weight: Floats, offsets: Integers, threads: int) -> NestedBatch:
+    def batch(self, scores: dict[str, Floats], weight: Floats, offsets: Integers, threads: int) -> NestedBatch:
         """The nested segmentations of some sentences."""
-        tables = self.tables(weight)
-        potentials = nested_potentials(scores, tables, int(offsets[-1]), self.labels)
+        potentials = nested_potentials(scores, self.tables(weight), int(offsets[-1]), self.labels)
         return NestedBatch(potentials, offsets, self.longest, threads)
 
     def __call__(self, weight: Floats) -> tuple[float, Floats]:
         """The loss on the whole corpus and its gradient [parameters]."""
         scores = {part: s.forward(self.weight_of(part, weight)) for part, s in self.scorers.items()}
-        value, slope = likelihood(self.batch(scores, weight, self.offsets, self.threads), self.gold)
+        batch = self.batch(scores, weight, self.offsets, self.threads)
+        value, slopes, tables = self._loss(batch, scores, self.gold, self.tags)
         gradient = np.empty(self.parameters)
         for part, scorer in self.scorers.items():
-            self.weight_of(part, gradient)[:] = scorer.backward(getattr(slope, part))
-        gradient[self.after_parts :] = np.concatenate([getattr(slope, name).ravel() for name in TABLES])
+            self.weight_of(part, gradient)[:] = scorer.backward(slopes[part])
+        gradient[self.after_parts :] = tables
         return value, gradient
+
+    def _loss(
+        self, batch: NestedBatch, scores: dict[str, Floats], gold: NestedSegments, tags: GoldTags | None
+    ) -> tuple[float, dict[str, Floats], Floats]:
+        """``log Z - score(gold)``, and its derivative by the scores of the parts and by the tables, end to end."""
+        log_z, slope = batch.log_partition_and_marginals()
+        slopes: dict[str, Floats] = {}
+        value = float(log_z.sum())
+        if tags is not None:
+            score = tag_scores(scores, self.labels + 1)
+            sums, out = np.empty(score.shape[:2]), np.empty_like(score)
+            log_sums(score, sums)
+            value += tag_slopes(score, sums, slope.word, *tags, out)
+            slopes = {"tag": out.sum(axis=1), "joint": out.reshape(len(out), -1)}
+        value -= float(batch.subtract(slope, gold).sum())
+        slopes |= shared_slopes(slope)
+        return value, slopes, np.concatenate([getattr(slope, name).ravel() for name in TABLES])
 
     # The two methods that online optimisers call. A batch is a few sentences.
 
@@ -147,15 +169,11 @@ class NestedObjective:
         """The loss on these sentences; its gradient is added to ``sink``."""
         items, offsets = self._items(which)
         scores = {part: s.forward_some(items[part], self.begin[part], weight) for part, s in self.scorers.items()}
-        value, slope = likelihood(self.batch(scores, weight, offsets, 1), self._gold(which))
+        tokens = items["word"]
+        tags = None if self.tags is None else GoldTags(*(column[tokens] for column in self.tags))
+        batch = self.batch(scores, weight, offsets, 1)
+        value, slopes, tables = self._loss(batch, scores, self._gold(which), tags)
         for part, scorer in self.scorers.items():
-            scorer.backward_some(items[part], self.begin[part], getattr(slope, part), sink)
-        sink.value[self.after_parts :] += np.concatenate([getattr(slope, name).ravel() for name in TABLES])
+            scorer.backward_some(items[part], self.begin[part], slopes[part], sink)
+        sink.value[self.after_parts :] += tables
         return value
-
-
-def likelihood(batch: NestedBatch, gold: NestedSegments) -> tuple[float, NestedPotentials]:
-    """``log Z - score(gold)``, and the derivative of the scores that the potentials were made from."""
-    log_z, marginals = batch.log_partition_and_marginals()
-    score = batch.subtract(marginals, gold)
-    return float(log_z.sum() - score.sum()), shared_slopes(marginals)

@@ -16,6 +16,7 @@ from dovetail.models.chain_training import Part
 from dovetail.models.nested_gold import has_nested, numbered
 from dovetail.models.nested_model import NestedModel, compilers, token_offsets
 from dovetail.models.nested_objective import NestedObjective, outputs_of
+from dovetail.models.nested_tags import GoldTags, innermost
 from dovetail.structures.nested import NestedBatch
 from dovetail.text.sentence import Sentence, Span
 
@@ -28,6 +29,7 @@ class NestedTraining:
 
     features: NestedFeatures
     labels: tuple[str, ...]
+    tags: tuple[str, ...]
     parts: dict[str, Part]
     objective: NestedObjective
     prior: Prior
@@ -47,29 +49,36 @@ class NestedTraining:
         min_count: int,
         hash_bits: int | None,
         threads: int,
+        tags: Sequence[Sequence[str]] | None = None,
     ) -> NestedTraining:
-        """Compile the corpus and set up its objective."""
+        """Compile the corpus and set up its objective; ``tags`` are the parts of speech to learn as well."""
         settings: dict[str, Any] = {
-            "min_count": min_count, "bits": hash_bits, "full": True, "twins": True, "threads": threads,
+            "min_count": min_count, "bits": hash_bits, "twins": True, "threads": threads,
         }  # fmt: skip
+        numbers = {label: i for i, label in enumerate(labels)}
+        names = tuple(sorted({tag for each in tags or () for tag in each}))
+        gold_tags = None if tags is None else _gold_tags(tags, names, trees, numbers)
         compiled = compilers(sentences, features, phrases)
-        unused = np.empty(0, np.int32)
-        parts = {
-            part: Part.compile(compiled[part], list(templates), unused, outputs_of(part, len(labels)), **settings)
-            for part, templates in features.parts.items()
-        }
-        gold = numbered(trees, {label: i for i, label in enumerate(labels)})
+        parts = {}
+        for part, templates in features.parts.items():
+            observed, size = np.empty(0, np.int32), outputs_of(part, len(labels), len(names))
+            if gold_tags is not None and part in ("tag", "joint"):  # many tags: weights for what occurs
+                observed = gold_tags.tag + (gold_tags.context * len(names) if part == "joint" else 0)
+            full = part not in ("tag", "joint")
+            parts[part] = Part.compile(compiled[part], list(templates), observed, size, full=full, **settings)
+        gold = numbered(trees, numbers)
         scorers = {part: made.scorer for part, made in parts.items()}
         bound = phrases if "phrase" in parts else 0
         flat = not any(map(has_nested, trees))
-        objective = NestedObjective(token_offsets(sentences), gold, len(labels), bound, longest, scorers, flat, threads)
+        sizes = (len(labels), bound, longest)
+        objective = NestedObjective(token_offsets(sentences), gold, *sizes, scorers, flat, gold_tags, threads)
         if not objective.after_parts:
             raise DovetailError(f"no feature occurs {min_count} times: lower min_count, or give more data")
         scales = [
             *(made.scorer.scale for made in parts.values()),
             np.ones(objective.parameters - objective.after_parts),
         ]
-        return cls(features, labels, parts, objective, Prior(l2, l1, np.concatenate(scales) if l1 else None))
+        return cls(features, labels, names, parts, objective, Prior(l2, l1, np.concatenate(scales) if l1 else None))
 
     def batches(self, sentences: Sequence[Sentence]) -> Callable[[Floats], NestedBatch]:
         """A function from weights to the nested segmentations of other sentences, compiled once."""
@@ -101,4 +110,14 @@ class NestedTraining:
         parts = {part: made.export(objective.weight_of(part, weight)) for part, made in self.parts.items()}
         tables = {name: table.astype(np.float32) for name, table in objective.tables(weight).items()}
         sizes = (objective.phrases, objective.longest)
-        return NestedModel(self.features, self.labels, *sizes, parts, tables, flat=objective.flat)
+        return NestedModel(self.features, self.labels, *sizes, parts, tables, flat=objective.flat, tags=self.tags)
+
+
+def _gold_tags(
+    tags: Sequence[Sequence[str]], names: Sequence[str], trees: Sequence[Sequence[Span]], numbers: dict[str, int]
+) -> GoldTags:
+    """The tags of all words by number, and the innermost entities that they lie in."""
+    places = {name: k for k, name in enumerate(names)}
+    contexts = [innermost(tree, len(each), numbers) for tree, each in zip(trees, tags, strict=True)]
+    flat = np.array([places[tag] for each in tags for tag in each], np.int32)
+    return GoldTags(flat, np.concatenate(contexts))

@@ -10,6 +10,7 @@ import numpy as np
 from dovetail.evaluate.entities import entity_scores
 from dovetail.models.nested_gold import numbered
 from dovetail.models.nested_model import NestedModel, consistent, spans_of
+from dovetail.models.tuning import FACTORS
 from dovetail.structures.nested import NestedBatch, NestedPotentials
 from dovetail.text.sentence import Sentence, Span
 
@@ -40,13 +41,11 @@ def balanced(model: NestedModel, dev: Sequence[Sentence], gold: Spans, threads: 
 
 
 def calibrated(model: NestedModel, dev: Sequence[Sentence], trees: Spans, threads: int) -> NestedModel:
-    """The model with its weights times the factor under which the dev entities are most likely.
+    """The model with its potentials times the factor under which the dev entities are most likely.
 
     A model is too sure of what it learnt by heart, or too timid under a strong penalty. The likelihood is concave in
     the factor. Sentences with labels that the model does not know are left out.
     """
-    from scipy.optimize import minimize_scalar
-
     numbers = {label: i for i, label in enumerate(model.labels)}
     known = [i for i, tree in enumerate(trees) if len(dev[i]) and all(span.label in numbers for span in tree)]
     if not known:
@@ -58,5 +57,4 @@ def calibrated(model: NestedModel, dev: Sequence[Sentence], trees: Spans, thread
         scaled = replace(batch, potentials=NestedPotentials(*(part * factor for part in batch.potentials)))
         return float(scaled.log_partition().sum()) - factor * score
 
-    found = minimize_scalar(loss, bounds=(0.3, 3.0), method="bounded", options={"xatol": 0.02})
-    return model.scaled(float(found.x))
+    return replace(model, factor=float(min([1.0, *FACTORS.tolist()], key=loss)))

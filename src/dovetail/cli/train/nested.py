@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
 
 
+class PartsOfSpeech(StrEnum):
+    """Where parts of speech come from."""
+
+    given = "given"
+    joint = "joint"
+
+
 class NestedOptimiser(StrEnum):
     """How weights are found."""
 
@@ -57,6 +64,10 @@ def train_nested(
     ignore: Annotated[
         list[str] | None,
         typer.Option("--ignore", metavar="LAYER", help="A layer not to look at, such as pos; may be repeated."),
+    ] = None,
+    pos: Annotated[
+        PartsOfSpeech | None,
+        typer.Option("--pos", help="Read parts of speech, or find them with the entities.", show_default="given"),
     ] = None,
     max_length: Annotated[
         int | None,
@@ -108,8 +119,8 @@ def train_nested(
     from dovetail.models.nested import NestedTagger
 
     given: dict[str, Any] = {
-        "target": target, "ignore": tuple(ignore or ()), "max_length": max_length, "longest": longest,
-        "optimiser": optimiser and optimiser.value, "l2": l2, "l1": l1, "iterations": iterations,
+        "target": target, "ignore": tuple(ignore or ()), "pos": pos and pos.value, "max_length": max_length,
+        "longest": longest, "optimiser": optimiser and optimiser.value, "l2": l2, "l1": l1, "iterations": iterations,
         "patience": patience, "min_count": min_count, "hash_bits": hash_bits, "seed": seed, "threads": threads,
     }  # fmt: skip
     settings = {name: value for name, value in given.items() if value is not None}
@@ -123,7 +134,8 @@ def train_nested(
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
         held_out = corpora.sentences(dev) if dev is not None else None
-        corpora.warn()
+        # nested entities are what this model learns from: that no layer of tags can hold them is no news
+        warn_all(line for line in corpora.report.lines() if "kept in the spans" not in line)
         if held_out == []:
             warn("the dev data has no sentences: it cannot tell when to stop")
         reporter.doing("compiling the features")
