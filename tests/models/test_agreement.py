@@ -12,7 +12,8 @@ from dovetail import Document, Sentence, Tagger
 from dovetail.columns import Columns
 from dovetail.features.repeats import repeats
 from dovetail.models.agreement import FLOOR, agreed
-from dovetail.models.tagger import BATCH_TOKENS, _in_batches, as_sentences, half_loosened, whole_documents
+from dovetail.models.batching import in_batches
+from dovetail.models.tagger import BATCH_TOKENS, as_sentences, half_loosened, whole_documents
 from tests.models.corpus import made
 
 FEATURES = ["word[0]", "shape[0]", "word[-1]", "word[1]"]
@@ -80,7 +81,7 @@ def test_whole_documents_may_be_given() -> None:
 def test_a_document_stays_in_one_batch_unless_it_is_very_long() -> None:
     long = Sentence(("a",) * (BATCH_TOKENS // 2 + 1))
     corpus = [replace(long, document=number) for number in (0, 1, 1, 1, 2, 3, 3, 3, 3, 3)]
-    batches = [[s.document for s in batch] for batch in _in_batches(corpus)]
+    batches = [[s.document for s in batch] for batch in in_batches(corpus, BATCH_TOKENS)]
     assert Counter(len(b) for b in batches) == Counter({4: 2, 2: 1})
     assert batches[0] == [0, 1, 1, 1]
 

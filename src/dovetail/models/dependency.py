@@ -16,16 +16,16 @@ from dovetail.features.clusters import Clusters
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.models.batching import in_batches
 from dovetail.models.dependency_model import DependencyModel, arc_rows
 from dovetail.models.dependency_pieces import cut_points, joined
 from dovetail.models.dependency_relations import TEMPLATES, with_arcs
-from dovetail.models.dependency_tags import given_tags, learn_tags
 from dovetail.models.dependency_training import ArcTraining, Heads
 from dovetail.models.dependency_tuning import calibrated, surest
 from dovetail.models.estimator import Estimator, check_at_least, check_choice
 from dovetail.models.file import load_model, save_model
-from dovetail.models.nested_file import pack_tagger, unpack_tagger
 from dovetail.models.tagger import Tagger, as_sentences
+from dovetail.models.tagging import given_tags, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.text.dependencies import Dependencies, dependency_heads, projectivise, with_dependencies
 from dovetail.text.sentence import Sentence
@@ -33,6 +33,7 @@ from dovetail.version import __version__
 
 LONGEST = 300  # words that are parsed as one: time grows with the cube of their number, memory with the square
 DEV_EVERY = 5  # passes
+FOLDS = 4  # parts of the training data, each of which is tagged by a tagger of the others
 BATCH_ARCS = 1_000_000  # how much is scored at once: bounds memory
 UNNAMED = "dep"
 """The relation of every word but the root where the model has learnt none."""
@@ -146,7 +147,7 @@ class DependencyParser(Estimator):
             _check_relations(corpus)
         self.tagger_ = None
         if self.predict_tags:
-            self.tagger_, tags = learn_tags(corpus, tags, self.tags, self.clusters, self.threads, told)
+            self.tagger_, tags = self._learn_tags(corpus, tags, told)
         told("choosing the arcs to look at")
         words = [s.words for s in corpus]
         training = ArcTraining.prepare(
@@ -182,6 +183,13 @@ class DependencyParser(Estimator):
             known = [s.layers.get("deprel", ()) for s in corpus]
             self.relations_ = self._new_relations().fit(arcs, known, progress=progress)
         return self
+
+    def _learn_tags(
+        self, corpus: Sequence[Sentence], tags: Sequence[tuple[str, ...]], told: Callable[[str], Any]
+    ) -> tuple[Tagger, list[tuple[str, ...]]]:
+        """A tagger of parts of speech, and the tags to learn to parse with."""
+        bare = [Sentence(s.words, {self.tags: t}, document=s.document) for s, t in zip(corpus, tags, strict=True)]
+        return learn_tags(lambda: pos_tagger(self.clusters, self.threads, layer=self.tags), bare, FOLDS, told)
 
     def _check_settings(self) -> None:
         settings = self.get_params()
@@ -255,7 +263,7 @@ class DependencyParser(Estimator):
     def predict_marginals(self, sentences: Input) -> list[NDArray[np.float64]]:
         """For every sentence the probability of each head of each word, [words, words + 1]; column 0 is the root."""
         found = []
-        for some in _in_batches(self._checked(sentences)):
+        for some in in_batches(self._checked(sentences), BATCH_ARCS, _arcs):
             batch = self._batch(self._look(some))
             attach = batch.marginals().attach.sum(axis=1)
             for i, sentence in enumerate(some):
@@ -267,7 +275,7 @@ class DependencyParser(Estimator):
     def kbest(self, sentences: Input, k: int = 10) -> list[list[DependencyTree]]:
         """The k most probable trees of every sentence, with their probabilities, best first."""
         found = []
-        for some in _in_batches(self._checked(sentences)):
+        for some in in_batches(self._checked(sentences), BATCH_ARCS, _arcs):
             batch = self._batch(self._look(some))
             heads, scores = batch.kbest(k)
             probabilities = np.exp(scores - batch.log_partition()[:, None])
@@ -283,7 +291,7 @@ class DependencyParser(Estimator):
         """The heads of ``n`` trees of every sentence, drawn exactly from the model's distribution."""
         rng = np.random.default_rng(seed)
         found = []
-        for some in _in_batches(self._checked(sentences)):
+        for some in in_batches(self._checked(sentences), BATCH_ARCS, _arcs):
             batch = self._batch(self._look(some))
             drawn = batch.sample(n, rng) - 1
             found += [[tuple(row.tolist()) for row in part] for part in np.split(drawn, batch.offsets[1:-1], axis=1)]
@@ -324,9 +332,8 @@ class DependencyParser(Estimator):
         }
         arrays = model.arrays(half)
         for name, tagger in (("relations", self.relations_), ("tagger", self.tagger_)):
-            if tagger is not None:
-                header[name], inner = pack_tagger(tagger, name, half)
-                arrays |= inner
+            header[name], inner = packed_tagger(tagger, name, half)
+            arrays |= inner
         save_model(path, header, arrays)
 
     @classmethod
@@ -338,10 +345,8 @@ class DependencyParser(Estimator):
             parser = cls(**{k: v for k, v in header["settings"].items() if k in known})
             parser.model_ = DependencyModel.from_file(header, arrays)
             parser.clusters = parser.model_.fine.clusters
-            parser.relations_ = (
-                unpack_tagger(header["relations"], arrays, "relations") if "relations" in header else None
-            )
-            parser.tagger_ = unpack_tagger(header["tagger"], arrays, "tagger") if "tagger" in header else None
+            parser.relations_ = unpacked_tagger(header["relations"], arrays, "relations")
+            parser.tagger_ = unpacked_tagger(header["tagger"], arrays, "tagger")
         except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         parser.card_ = header.get("card", {})
@@ -381,7 +386,7 @@ class DependencyParser(Estimator):
         self, sentences: Iterable[Sentence], probabilities: bool
     ) -> Iterator[tuple[Sentence, Dependencies, list[float] | None]]:
         """Every sentence, tagged where the parser does that, its dependencies, and the probabilities of its arcs."""
-        for some in _in_batches(sentences):
+        for some in in_batches(sentences, BATCH_ARCS, _arcs):
             looked = self._look(some)
             heads, sure = self._heads(looked, probabilities)
             relations = self._name(looked, heads)
@@ -446,15 +451,6 @@ def _check_relations(corpus: Sequence[Sentence]) -> None:
             )
 
 
-def _in_batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    some: list[Sentence] = []
-    arcs = 0
-    for sentence in sentences:
-        more = (min(len(sentence), LONGEST) + 1) * (len(sentence) + 1)
-        if some and arcs + more > BATCH_ARCS:
-            yield some
-            some, arcs = [], 0
-        some.append(sentence)
-        arcs += more
-    if some:
-        yield some
+def _arcs(sentence: Sentence) -> int:
+    """How many arcs a sentence may have, at most."""
+    return (min(len(sentence), LONGEST) + 1) * (len(sentence) + 1)

@@ -16,8 +16,8 @@ from dovetail.learning.priors import Prior
 from dovetail.models.chain_model import frozen
 from dovetail.models.dependency import LONGEST, DependencyParser, gold_heads
 from dovetail.models.dependency_model import DependencyModel, arc_rows, offsets_of
-from dovetail.models.dependency_tags import given_tags
 from dovetail.models.dependency_training import ArcObjective, ArcTraining
+from dovetail.models.tagging import given_tags
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]

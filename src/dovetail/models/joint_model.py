@@ -33,7 +33,8 @@ from dovetail.text.tree import Tree
 class JointModel:
     """Everything that joint parsing needs: a parser, entities on its symbols, their features, and all weights.
 
-    ``nameable``: the parts of speech of which an entity has at least one.
+    ``nameable``: the parts of speech of which an entity has at least one. ``bias``: what every entity is worth when the
+    best tree is chosen; probabilities do not know of it.
     """
 
     kind: ClassVar[str] = "joint"
@@ -45,6 +46,7 @@ class JointModel:
     entity_layout: Layout
     weight: NDArray[np.float32]
     nameable: frozenset[str]
+    bias: float = 0.0
 
     @cached_property
     def parameters(self) -> JointParameters:
@@ -96,6 +98,13 @@ class JointModel:
         roots = self.treebank.root_count > 0
         return ParseChart(self.joint.grammar, self.parameters.potentials(lists, self.weight, mask, roots), mask)
 
+    def searched(self, chart: ParseChart) -> ParseChart:
+        """The chart to choose the best tree from: that with the bias of entities."""
+        if self.bias == 0.0:
+            return chart
+        begin = chart.potentials.unary_begin + self.bias * (self.joint.unary_type >= 0)
+        return replace(chart, potentials=chart.potentials._replace(unary_begin=begin))
+
     def tree(
         self,
         derivation: Derivation,
@@ -133,6 +142,7 @@ class JointModel:
             "joint": self.joint.header(),
             "entity_features": self.entity_features.lines(),
             "nameable": sorted(self.nameable),
+            "bias": self.bias,
         }
 
     @classmethod
@@ -146,7 +156,8 @@ class JointModel:
         features = FeatureSet.from_lines("entities", header["entity_features"], (), resources)
         keys = arrays["entity.keys"]
         layout = layout_of(arrays, "entity", len(keys), PARTS * len(joint.types))
-        made = cls(parser, joint, features, keys, layout, whole, frozenset(map(str, header["nameable"])))
+        nameable, bias = frozenset(map(str, header["nameable"])), float(header["bias"])
+        made = cls(parser, joint, features, keys, layout, whole, nameable, bias)
         if len(whole) != made.parameters.size:
             raise ValueError("the weights do not fit the features")
         return made

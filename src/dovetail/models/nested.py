@@ -18,12 +18,13 @@ from dovetail.features.resource import Resource
 from dovetail.features.templates import call
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.models.batching import in_batches
 from dovetail.models.estimator import Estimator, check_at_least, check_choice
 from dovetail.models.file import load_model, save_model
 from dovetail.models.nested_gold import as_tree
-from dovetail.models.nested_model import NestedModel
+from dovetail.models.nested_model import NestedModel, spans_of
 from dovetail.models.nested_training import NestedTraining
-from dovetail.models.nested_tuning import COARSE_THRESHOLDS, balanced, calibrated, threshold_scores
+from dovetail.models.nested_tuning import COARSE_THRESHOLDS, calibrated, threshold_scores, tuned
 from dovetail.models.segment_training import length_bound
 from dovetail.models.tagger import as_sentences
 from dovetail.structures.grammar import Derivation, ParseChart
@@ -96,6 +97,8 @@ class NestedTagger(Estimator):
     """At most 2**hash_bits features in each part, by hashing."""
     calibrate: bool = True
     """Choose on dev how sure to be."""
+    agree: bool = True
+    """Choose on dev how far the places of the same words in one document agree."""
     balance: bool = True
     """Choose on dev how probable an entity must be, for the best F1; else it is 0.4."""
     patience: int = 4
@@ -156,8 +159,8 @@ class NestedTagger(Estimator):
         if dev is not None and self.calibrate:
             dev_trees = [as_tree(spans, self._longest, Counter()) for spans in gold]
             model = calibrated(model, held_out, dev_trees, self._threads())
-        if dev is not None and self.balance:
-            model = balanced(model, held_out, gold, self._threads())
+        if dev is not None and (self.agree or self.balance):
+            model = tuned(model, held_out, gold, self.agree, self.balance, self._threads())
         self.model_ = model
         self.card_ = {
             "sentences": len(corpus),
@@ -203,7 +206,7 @@ class NestedTagger(Estimator):
         resume, saved = None, None
         objective = training.objective
         if checkpoint is not None:
-            free = ("threads", "iterations", "patience", "features", "resources", "balance", "calibrate")
+            free = ("threads", "iterations", "patience", "features", "resources", "agree", "balance", "calibrate")
             settings = {name: value for name, value in self.get_params().items() if name not in free}
             settings["templates"] = training.features.lines()
             data = (np.array([objective.parameters]), objective.offsets, *objective.gold)
@@ -232,7 +235,12 @@ class NestedTagger(Estimator):
         batches = training.batches(dev)
         labels, flat = training.labels, training.objective.flat
         thresholds = COARSE_THRESHOLDS if self.balance else (0.4,)
-        return lambda weight: max(threshold_scores(batches(weight), labels, gold, thresholds, flat))
+
+        def dev_score(weight: NDArray[np.float64]) -> float:
+            found = spans_of(batches(weight), labels, min(thresholds))
+            return max(threshold_scores(found, gold, thresholds, flat))
+
+        return dev_score
 
     def _check_settings(self) -> None:
         settings = self.get_params()
@@ -255,8 +263,8 @@ class NestedTagger(Estimator):
         model = self._model() if threshold is None else replace(self._model(), threshold=threshold)
         return [
             spans
-            for some in _in_batches(as_sentences(sentences))
-            for spans in model.answer(model.batch(some, self._threads()))
+            for some in in_batches(as_sentences(sentences), BATCH_TOKENS)
+            for spans in model.answer(model.batch(some, self._threads()), some)
         ]
 
     def predict_marginals(self, sentences: Iterable[Any], least: float = 0.01) -> list[list[Span]]:
@@ -264,8 +272,8 @@ class NestedTagger(Estimator):
         model = self._model()
         return [
             spans
-            for some in _in_batches(as_sentences(sentences))
-            for spans in model.probable(model.batch(some, self._threads()), least)
+            for some in in_batches(as_sentences(sentences), BATCH_TOKENS)
+            for spans in model.probable(model.batch(some, self._threads()), some, least)
         ]
 
     def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[EntityTree]]:
@@ -287,7 +295,7 @@ class NestedTagger(Estimator):
     def _charts(self, sentences: Iterable[Any]) -> Iterator[ParseChart | None]:
         """The trees of every sentence as those of a grammar; None where there are no words."""
         model = self._model()
-        for some in _in_batches(as_sentences(sentences)):
+        for some in in_batches(as_sentences(sentences), BATCH_TOKENS):
             batch = model.batch(some, self._threads())
             for number, sentence in enumerate(some):
                 yield nested_chart(batch, number) if len(sentence) else None
@@ -301,9 +309,9 @@ class NestedTagger(Estimator):
         Where parts of speech are found too, they are in the layer ``pos``.
         """
         model = self._model()
-        for some in _in_batches(sentences):
+        for some in in_batches(sentences, BATCH_TOKENS):
             batch, tag_scores = model.read(some, self._threads())
-            answers = model.answer(batch)
+            answers = model.answer(batch, some)
             tags = model.best_tags(tag_scores, answers, batch.offsets) if tag_scores is not None else None
             for number, (sentence, found) in enumerate(zip(some, answers, strict=True)):
                 spans = tuple(found if probabilities else (replace(span, probability=None) for span in found))
@@ -351,17 +359,3 @@ class NestedTagger(Estimator):
         if self.model_ is None:
             raise DovetailError("this tagger is not trained: call fit, or load a model")
         return self.model_
-
-
-def _in_batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """The sentences, so many at a time as have about BATCH_TOKENS words."""
-    some: list[Sentence] = []
-    size = 0
-    for sentence in sentences:
-        some.append(sentence)
-        size += len(sentence)
-        if size >= BATCH_TOKENS:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some

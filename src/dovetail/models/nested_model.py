@@ -16,6 +16,7 @@ from dovetail.features.ends import EndsCompiler
 from dovetail.features.nested_sets import NestedFeatures
 from dovetail.features.resources import packed, unpacked
 from dovetail.models.chain_model import Weights
+from dovetail.models.nested_agreement import LEAST, agreed
 from dovetail.models.nested_gold import crossing
 from dovetail.models.nested_objective import nested_potentials, outputs_of, table_shapes
 from dovetail.models.nested_tags import innermost, tag_scores
@@ -59,6 +60,8 @@ class NestedModel:
     """Parts of speech, where they are found too."""
     factor: float = 1.0
     """What all potentials are multiplied by: the best tree stays the best, with other probabilities."""
+    agreement: float = 0.0
+    """How strongly the places of the same words in one document agree: see ``models.nested_agreement``."""
 
     def batch(self, sentences: Sequence[Sentence], threads: int) -> NestedBatch:
         """All nested segmentations of new sentences, with their potentials."""
@@ -86,13 +89,16 @@ class NestedModel:
         names = [self.tags[k] for k in best.tolist()]
         return [names[a:b] for a, b in pairwise(offsets.tolist())]
 
-    def answer(self, batch: NestedBatch) -> list[list[Span]]:
+    def answer(self, batch: NestedBatch, sentences: Sequence[Sentence]) -> list[list[Span]]:
         """The entities to answer with, each before those within it, with their probabilities."""
-        return [consistent(spans, self.flat) for spans in self.probable(batch)]
+        return [consistent(spans, self.flat) for spans in self.probable(batch, sentences, self.threshold)]
 
-    def probable(self, batch: NestedBatch, least: float | None = None) -> list[list[Span]]:
-        """All entities of at least this probability, by default those that may be answered."""
-        return spans_of(batch, self.labels, self.threshold if least is None else least)
+    def probable(self, batch: NestedBatch, sentences: Sequence[Sentence], least: float) -> list[list[Span]]:
+        """All entities of at least this probability."""
+        if not self.agreement:
+            return spans_of(batch, self.labels, least)
+        found = agreed(sentences, spans_of(batch, self.labels, min(least, LEAST)), self.agreement)
+        return [[s for s in spans if (s.probability or 0.0) >= least] for spans in found]
 
     def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
@@ -112,6 +118,7 @@ class NestedModel:
             "flat": self.flat,
             "tags": list(self.tags),
             "factor": self.factor,
+            "agreement": self.agreement,
             "parts": list(self.parts),
             "hash_bits": next(iter(self.parts.values())).index.bits,
             "resources": packed(self.features.resources)[0],
@@ -130,7 +137,7 @@ class NestedModel:
         name, lines = header["features"]["name"], header["features"]["templates"]
         features = NestedFeatures.from_lines(name, lines, functions, resources)
         phrases, longest = int(header["phrases"]), int(header["longest"])
-        if set(header["parts"]) != set(features.parts) or min(phrases, longest) < 1:
+        if set(header["parts"]) != set(features.parts) or longest < 1 or phrases < ("phrase" in features.parts):
             raise ValueError("the features do not fit the weights")
         bits, tags = header["hash_bits"], tuple(map(str, header["tags"]))
         if bool(tags) != ("tag" in header["parts"]):
@@ -139,7 +146,8 @@ class NestedModel:
             part: Weights.from_arrays(arrays, part, outputs_of(part, len(labels), len(tags)), bits)
             for part in header["parts"]
         }
-        rest = (float(header["threshold"]), bool(header["flat"]), tags, float(header["factor"]))
+        factor, agreement = float(header["factor"]), float(header["agreement"])
+        rest = (float(header["threshold"]), bool(header["flat"]), tags, factor, agreement)
         return cls(features, labels, phrases, longest, parts, tables, *rest)
 
 
@@ -154,20 +162,20 @@ def spans_of(batch: NestedBatch, labels: Sequence[str], least: float) -> list[li
 def consistent(spans: Sequence[Span], flat: bool = False) -> list[Span]:
     """The spans that one tree can hold, the more probable ones first; of the same words a second label only if sure.
 
-    Spans that are more probable than one half always fit into one tree; these are all kept. Where ``flat``, none may
-    lie in another.
+    Where ``flat``, none may lie in another.
 
     >>> consistent([Span(0, 2, "A", 0.4), Span(1, 3, "B", 0.45), Span(1, 2, "A", 0.9)])
     [Span(start=1, end=3, label='B', probability=0.45), Span(start=1, end=2, label='A', probability=0.9)]
     """
     kept: list[Span] = []
     for span in sorted(spans, key=lambda s: -(s.probability or 0.0)):
-        if (span.probability or 0.0) > 0.5 or not any(_excludes(span, other, flat) for other in kept):
+        sure = (span.probability or 0.0) > 0.5
+        if not any(_excludes(span, other, flat, sure) for other in kept):
             kept.append(span)
     return sorted(kept, key=lambda s: (s.start, -s.end))
 
 
-def _excludes(a: Span, b: Span, flat: bool) -> bool:
+def _excludes(a: Span, b: Span, flat: bool, sure: bool) -> bool:
     if flat:
         return a.start < b.end and b.start < a.end
-    return crossing(a, b) or (a.start, a.end) == (b.start, b.end)
+    return crossing(a, b) or (not sure and (a.start, a.end) == (b.start, b.end))

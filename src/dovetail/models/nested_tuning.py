@@ -1,4 +1,4 @@
-"""What is chosen on held-out data: how sure the probabilities are, and how probable an entity must be."""
+"""What is chosen on held-out data: how sure to be, how far documents agree, and how probable an entity must be."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.evaluate.entities import entity_scores
+from dovetail.models.nested_agreement import LEAST, agreed
 from dovetail.models.nested_gold import numbered
 from dovetail.models.nested_model import NestedModel, consistent, spans_of
 from dovetail.models.tuning import FACTORS
-from dovetail.structures.nested import NestedBatch, NestedPotentials
+from dovetail.structures.nested import NestedPotentials
 from dovetail.text.sentence import Sentence, Span
 
 COARSE_THRESHOLDS = (0.5, 0.4, 0.3)  # tried while training, to choose weights that will score well when balanced
 THRESHOLDS = np.round(np.arange(0.2, 0.601, 0.025), 3)  # how probable an entity may have to be
+STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4)  # of agreement within a document
 Spans = Sequence[Sequence[Span]]
 
 
-def threshold_scores(
-    batch: NestedBatch, labels: Sequence[str], gold: Spans, thresholds: Sequence[float], flat: bool
-) -> list[float]:
-    """F1 of all entities in percent, at each of some thresholds."""
-    found = spans_of(batch, labels, min(thresholds))
+def threshold_scores(found: Spans, gold: Spans, thresholds: Sequence[float], flat: bool) -> list[float]:
+    """F1 of all entities in percent, at each of some thresholds of the probable ones."""
 
     def f1(threshold: float) -> float:
         answers = [consistent([s for s in spans if (s.probability or 0.0) >= threshold], flat) for spans in found]
@@ -32,12 +31,25 @@ def threshold_scores(
     return [f1(threshold) for threshold in thresholds]
 
 
-def balanced(model: NestedModel, dev: Sequence[Sentence], gold: Spans, threads: int) -> NestedModel:
-    """The model with the threshold that scores best on dev; of equal ones, that nearest to a half."""
-    scores = threshold_scores(model.batch(dev, threads), model.labels, gold, THRESHOLDS.tolist(), model.flat)
-    smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")  # less luck in the choice
-    best = THRESHOLDS[smooth >= smooth.max() - 1e-9]
-    return replace(model, threshold=float(min(best, key=lambda t: abs(t - 0.5))))
+def tuned(
+    model: NestedModel, dev: Sequence[Sentence], gold: Spans, agree: bool, balance: bool, threads: int
+) -> NestedModel:
+    """The model with the strength of agreement and the threshold that score best on dev together.
+
+    Of equal ones, the least agreement and the threshold nearest to a half. Scores are smoothed over neighbouring
+    thresholds, for less luck in the choice.
+    """
+    found = spans_of(model.batch(dev, threads), model.labels, LEAST)
+    best = (-1.0, 0.0, 0.0, model)
+    for strength in STRENGTHS if agree and any(s.document is not None for s in dev) else (0.0,):
+        spans = agreed(dev, found, strength) if strength else found
+        thresholds = THRESHOLDS.tolist() if balance else [model.threshold]
+        scores = threshold_scores(spans, gold, thresholds, model.flat)
+        smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")
+        for score, threshold in zip(np.round(smooth, 9).tolist(), thresholds, strict=True):
+            made = replace(model, agreement=strength, threshold=threshold)
+            best = max(best, (score, -strength, -abs(threshold - 0.5), made), key=lambda each: each[:3])
+    return best[3]
 
 
 def calibrated(model: NestedModel, dev: Sequence[Sentence], trees: Spans, threads: int) -> NestedModel:

@@ -27,7 +27,7 @@ from dovetail.models.parser_explain import ConstituentExplanation, explain_const
 from dovetail.models.parser_model import ParserModel
 from dovetail.models.parser_training import ParserSettings, ParserTraining, generative_model
 from dovetail.models.tagger import as_sentences
-from dovetail.models.tagging import jackknifed, pos_tagger
+from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 from dovetail.threads import run_shards
@@ -181,14 +181,7 @@ class Parser(Estimator):
         if self.tags == "given":
             return None, [tree.tags() for tree in trees]
 
-        def make() -> Any:
-            return pos_tagger(self.clusters, self.threads, self.seed)
-
-        say("tagger")
-        tagger = make().fit(corpus)
-        if len(corpus) < 2 * self.folds:
-            return tagger, [tuple(tags) for tags in tagger.predict(corpus)]
-        return tagger, jackknifed(make, corpus, self.folds, lambda done: say(f"tags, part {done} of {self.folds}"))
+        return learn_tags(lambda: pos_tagger(self.clusters, self.threads, self.seed), corpus, self.folds, say)
 
     def _dev_scorer(
         self, training: ParserTraining, dev: Sequence[Sentence], gold: Sequence[Tree]

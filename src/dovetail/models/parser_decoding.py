@@ -63,7 +63,7 @@ class Decoder:
         """The tree of a sentence of up to 250 words."""
         model = self.model
         chart, search = self.chart(part)
-        best = chart.max_recall(*self.labels.of_chart, COST) if self.by_recall else chart.best()
+        best = chart.max_recall(*self.labels.of_chart, COST) if self.by_recall else model.searched(chart).best()
         if best is None:
             return Parse(Tree(model.root, tuple(self.pieces(part))), "pieces")
         known = self.labels.probabilities(chart, best) if self.with_probabilities else None

@@ -16,12 +16,13 @@ from dovetail.text.sentence import Span
 @dataclass(frozen=True, eq=False)
 class LabelTable:
     """``names`` of labels; ``group`` [S], that of each symbol, -1 for tags and partial symbols; ``chains`` by unary
-    rule, those of all its nodes."""
+    rule, those of all its nodes. Labels from number ``entities`` on are types of entities, and no constituents."""
 
     names: tuple[str, ...]
     group: NDArray[np.int32]
     chains: tuple[NDArray[np.int32], ...]
     treebank: TreebankGrammar
+    entities: int
 
     @classmethod
     def of(cls, treebank: TreebankGrammar) -> LabelTable:
@@ -31,15 +32,17 @@ class LabelTable:
         number = {label: i for i, label in enumerate(sorted(inner))}
         group = [-1 if s.is_tag or s.partial else number[s.label] for s in treebank.symbols]
         chains = tuple(np.array([number[s.label] for s in chain], np.int32) for chain in treebank.chains)
-        return cls(tuple(number), np.array(group, np.int32), chains, treebank)
+        return cls(tuple(number), np.array(group, np.int32), chains, treebank, len(number))
 
     @classmethod
     def of_joint(cls, joint: JointGrammar) -> LabelTable:
-        """The labels of a joint grammar, whose symbols come twice."""
+        """The labels of a joint grammar, whose symbols come twice, and the types of its entities."""
         base = cls.of(joint.base)
-        none = np.zeros(0, np.int32)
-        chains = tuple(none if chain < 0 else base.chains[chain] for chain in joint.unary_base.tolist())
-        return replace(base, group=np.tile(base.group, 2), chains=chains)
+        chains = []
+        for chain, kind in zip(joint.unary_base.tolist(), joint.unary_type.tolist(), strict=True):
+            entity = [] if kind < 0 else [base.entities + kind]
+            chains.append(np.array([*(base.chains[chain] if chain >= 0 else ()), *entity], np.int32))
+        return replace(base, names=(*base.names, *joint.types), group=np.tile(base.group, 2), chains=tuple(chains))
 
     @property
     def of_chart(self) -> tuple[NDArray[np.int32], tuple[NDArray[np.int32], ...]]:
@@ -48,7 +51,7 @@ class LabelTable:
 
     def spans(self, chart: ParseChart, least: float) -> list[Span]:
         """All constituents more probable than ``least``, by where they begin and, the longest first, end."""
-        n, known = len(chart), chart.label_marginals(*self.of_chart)
+        n, known = len(chart), chart.label_marginals(*self.of_chart)[:, : self.entities]
         places = [(begin, end) for begin in range(n) for end in range(begin + 1, n + 1)]
         found = [
             Span(*places[cell], self.names[label], min(1.0, float(known[cell, label])))
@@ -69,6 +72,6 @@ class LabelTable:
         spans = [(b, e, self.group[a]) for (_, b, _, e), a in zip(tree.binary.tolist(), parents.tolist(), strict=True)]
         spans += [(b, e, label) for u, b, e in tree.unary.tolist() for label in self.chains[u].tolist()]
         for begin, end, label in spans:
-            if label >= 0:
+            if 0 <= label < self.entities:
                 found[begin, end, self.names[label]] = min(1.0, float(known[int(cells(n, begin, end)), label]))
         return found

@@ -110,6 +110,10 @@ class ParserModel:
             potentials = potentials._replace(tag=self.pruner.lexicon.log_scores(words))
         return ParseChart(self.treebank.grammar, potentials, mask)
 
+    def searched(self, chart: ParseChart) -> ParseChart:
+        """The chart to choose the best tree from: the same."""
+        return chart
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
         found: dict[str, NDArray[Any]] = {"weight": self.weight}

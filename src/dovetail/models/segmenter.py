@@ -21,6 +21,7 @@ from dovetail.features.word_sets import chain_features
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.models.batching import in_batches
 from dovetail.models.estimator import OPTIMISERS, Estimator, check_at_least, check_choice, check_learning
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
@@ -276,10 +277,10 @@ class Segmenter(Estimator):
         White space in a text always parts words, and is no part of any.
         """
         if self.words:
-            return [words for some in _in_batches(_texts(sentences)) for words in self._cut(some)]
+            return [words for some in in_batches(_texts(sentences), BATCH_TOKENS) for words in self._cut(some)]
         return [
             spans_to_tags([(s.start, s.end, s.label) for s in spans], len(sentence))
-            for some in _in_batches(_sentences(sentences))
+            for some in in_batches(_sentences(sentences), BATCH_TOKENS)
             for sentence, spans in zip(some, self._spans(some, False), strict=True)
         ]
 
@@ -306,9 +307,11 @@ class Segmenter(Estimator):
         Of words, the spans count characters of the text without its white space.
         """
         if self.words:
-            found = [spans for some in _in_batches(_texts(sentences)) for spans in self._placed(some)]
+            found = [spans for some in in_batches(_texts(sentences), BATCH_TOKENS) for spans in self._placed(some)]
         else:
-            found = [spans for some in _in_batches(_sentences(sentences)) for spans in self._spans(some, True)]
+            found = [
+                spans for some in in_batches(_sentences(sentences), BATCH_TOKENS) for spans in self._spans(some, True)
+            ]
         return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in found]
 
     def _placed(self, texts: Sequence[str]) -> list[list[Span]]:
@@ -344,7 +347,7 @@ class Segmenter(Estimator):
     def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[Segmentation]]:
         """The k most probable segmentations of every sentence with their probabilities, best first."""
         model, result = self._model(), []
-        for some in _in_batches(self._tokens(sentences)):
+        for some in in_batches(self._tokens(sentences), BATCH_TOKENS):
             batch = model.batch(some, self._threads())
             found, probability = model.kbest(batch, k)
             ranked = [self._of(segments, batch.offsets) for segments in found]
@@ -357,7 +360,7 @@ class Segmenter(Estimator):
         """``n`` segmentations of every sentence, drawn exactly from the model's distribution."""
         model, result = self._model(), []
         rng = np.random.default_rng(self.seed if seed is None else seed)
-        for some in _in_batches(self._tokens(sentences)):
+        for some in in_batches(self._tokens(sentences), BATCH_TOKENS):
             batch = model.batch(some, self._threads())
             drawn = [self._of(s, batch.offsets) for s in model.sample(batch, n, rng)]
             result.extend([list(each) for each in zip(*drawn, strict=True)])
@@ -367,7 +370,7 @@ class Segmenter(Estimator):
         """Sentences of words with their segments in the target layer, and their entities with probabilities."""
         if self.target is None:
             raise DovetailError("this model finds words in raw text: give texts to predict, not sentences of words")
-        for some in _in_batches(sentences):
+        for some in in_batches(sentences, BATCH_TOKENS):
             for sentence, spans in zip(some, self._spans(some, probabilities), strict=True):
                 yield sentence.with_entities(tuple(spans), self.target)
 
@@ -480,20 +483,6 @@ def _sentences(sentences: Iterable[Any]) -> Iterator[Sentence]:
         yield sentence if isinstance(sentence, Sentence) else Sentence(tuple(sentence))
 
 
-def _in_batches(items: Iterable[Any]) -> Iterator[list[Any]]:
-    """The items, so many at a time as have about BATCH_TOKENS tokens or characters."""
-    some: list[Any] = []
-    size = 0
-    for item in items:
-        some.append(item)
-        size += len(item)
-        if size >= BATCH_TOKENS:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
-
-
 def _ranges(corpus: Sequence[Sentence]) -> list[tuple[int, int]]:
-    sizes = [len(some) for some in _in_batches(corpus)]
+    sizes = [len(some) for some in in_batches(corpus, BATCH_TOKENS)]
     return list(pairwise([0, *np.cumsum(sizes).tolist()]))

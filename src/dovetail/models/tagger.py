@@ -19,6 +19,7 @@ from dovetail.features.templates import call
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.models.batching import in_batches
 from dovetail.models.chain_model import ChainModel, best_with_bias
 from dovetail.models.chain_training import Training
 from dovetail.models.entities import entity_probabilities
@@ -329,7 +330,7 @@ class Tagger(Estimator):
     def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
         """The sentences with their tags in the target layer and, for chunk tags, their entities with probabilities."""
         chunks = self._model().labels.scheme is not None
-        for some in _in_batches(sentences):
+        for some in in_batches(sentences, BATCH_TOKENS):
             if chunks and probabilities:
                 for sentence, spans in zip(some, self.predict_entities(some), strict=True):
                     yield sentence.with_entities(tuple(spans), self.target)
@@ -401,7 +402,7 @@ class Tagger(Estimator):
 
     def _batches(self, sentences: Input) -> Iterator[ChainBatch]:
         model = self._model()
-        for some in _in_batches(as_sentences(sentences)):
+        for some in in_batches(as_sentences(sentences), BATCH_TOKENS):
             yield model.chains(some, self._threads())
 
 
@@ -443,17 +444,3 @@ def half_loosened(corpus: Sequence[Sentence]) -> list[Sentence]:
 def tagging_score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], chunks: bool) -> float:
     """Entity F1 for chunk tags, else token accuracy; both in percent."""
     return entity_scores(gold, predicted).f1 if chunks else token_scores(gold, predicted).accuracy or 0.0
-
-
-def _in_batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    some: list[Sentence] = []
-    tokens = 0
-    for sentence in sentences:
-        same = bool(some) and sentence.document is not None and sentence.document == some[-1].document
-        if tokens >= (2 * BATCH_TOKENS if same else BATCH_TOKENS):  # a document stays whole unless it is very long
-            yield some
-            some, tokens = [], 0
-        some.append(sentence)
-        tokens += len(sentence)
-    if some:
-        yield some

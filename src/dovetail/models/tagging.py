@@ -1,4 +1,4 @@
-"""Parts of speech for parsers: a tagger that travels in their model, and tags as it would give them to new text."""
+"""Parts of speech for parsers: given ones, or a tagger that travels in their model and tags as it would new text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.errors import InputError
 from dovetail.features.clusters import Clusters
 from dovetail.features.sets import FeatureSet
 from dovetail.models.tagger import Tagger
 from dovetail.text.sentence import Sentence
+
+LAYERS = ("pos", "xpos")
+"""Layers that hold parts of speech: JSON lines and CoNLL-U name them differently, and mean the same."""
 
 TEMPLATES = (
     "bias", "word[-2:3]", "lower[0]", "prefix(1, 4)[0]", "suffix(1, 5)[0]", "suffix(2, 3)[-1]", "suffix(2, 3)[1]",
@@ -20,17 +24,55 @@ TEMPLATES = (
 )  # fmt: skip
 
 
-def pos_tagger(clusters: Mapping[str, Clusters] | None = None, threads: int | None = None, seed: int = 1) -> Tagger:
-    """A tagger for the layer ``pos``, not yet trained."""
+def layer_of(sentence: Sentence, layer: str) -> str | None:
+    """The layer of a sentence that holds its parts of speech, of the given name if it has that."""
+    names = (layer, *LAYERS) if layer in LAYERS else (layer,)
+    return next((name for name in names if name in sentence.layers), None)
+
+
+def given_tags(sentences: Sequence[Sentence], layer: str) -> list[tuple[str, ...]]:
+    """The parts of speech of every sentence, or an error that says which has none."""
+    found = []
+    for number, sentence in enumerate(sentences, 1):
+        name = layer_of(sentence, layer)
+        if name is None and len(sentence):
+            has = ", ".join(["word", *sentence.layers])
+            raise InputError(
+                f"sentence {sentence.id or number} has no layer {layer!r} with parts of speech (it has {has}); "
+                f"give input that has, or train with predicted tags"
+            )
+        found.append(sentence.layers[name] if name is not None else ())
+    return found
+
+
+def pos_tagger(
+    clusters: Mapping[str, Clusters] | None = None, threads: int | None = None, seed: int = 1, layer: str = "pos"
+) -> Tagger:
+    """A tagger of parts of speech, not yet trained."""
     lines = list(TEMPLATES)
     for name, found in (clusters or {}).items():
         levels = ", ".join(map(str, found.levels))
         lines.append(f"cluster({name}, {levels})[-2:3]")
     features = FeatureSet.from_lines("pos", lines, (), clusters or {})
     return Tagger(
-        features=features, target="pos", l2=0.05, iterations=60, min_count=1, observed_only=True, constrain=False,
+        features=features, target=layer, l2=0.05, iterations=60, min_count=1, observed_only=True, constrain=False,
         calibrate=False, balance=False, agree=False, seed=seed, threads=threads,
     )  # fmt: skip
+
+
+def learn_tags(
+    make: Callable[[], Tagger], sentences: Sequence[Sentence], folds: int, told: Callable[[str], Any]
+) -> tuple[Tagger, list[tuple[str, ...]]]:
+    """A tagger, and the tags that taggers of other parts of the corpus give to each sentence.
+
+    A parser that is to read predicted tags must learn from such: a tagger makes few mistakes on what it knows. Only a
+    corpus of a few sentences is tagged by a tagger of its own. ``told`` hears of every step.
+    """
+    told("tagger")
+    whole = make().fit(sentences)
+    if len(sentences) < 2 * folds:
+        return whole, [tuple(tags) for tags in whole.predict(sentences)]
+    return whole, jackknifed(make, sentences, folds, lambda done: told(f"tags, part {done} of {folds}"))
 
 
 def jackknifed(
@@ -41,7 +83,7 @@ def jackknifed(
 ) -> list[tuple[str, ...]]:
     """The tags of each sentence by a tagger trained on the other parts of a corpus: as wrong as those of new text.
 
-    Documents are not cut where the sentences know theirs. ``told`` is called with the number of parts done.
+    ``told`` is called with the number of parts done.
     """
     part = fold_numbers(sentences, folds)
     found: list[tuple[str, ...]] = [()] * len(sentences)
@@ -56,26 +98,36 @@ def jackknifed(
 
 
 def fold_numbers(sentences: Sequence[Sentence], folds: int) -> NDArray[np.int64]:
-    """The part of a corpus that each sentence is in: parts of about equal size, made of whole documents.
+    """The part of a corpus that each sentence is in: parts of about equal size.
 
-    >>> fold_numbers([Sentence(("a",), document=0), Sentence(("b",), document=0), Sentence(("c",), document=1)], 5)
+    They are made of whole documents, or where there are fewer than parts, of single sentences.
+
+    >>> fold_numbers([Sentence(("a",), document=0), Sentence(("b",), document=0), Sentence(("c",), document=1)], 2)
     array([0, 0, 1])
+    >>> fold_numbers([Sentence(("a",), document=0), Sentence(("b",), document=0), Sentence(("c",), document=1)], 3)
+    array([0, 1, 2])
     """
-    fresh = [True, *(a.document is None or a.document != b.document for a, b in pairwise(sentences))]
-    return (np.cumsum(fresh[: len(sentences)]) - 1) % folds
+    fresh = [True, *(a.document is None or a.document != b.document for a, b in pairwise(sentences))][: len(sentences)]
+    if sum(fresh) < folds:
+        fresh = [True] * len(sentences)
+    return (np.cumsum(fresh) - 1) % folds
 
 
-def packed_tagger(tagger: Tagger | None) -> tuple[dict[str, Any] | None, dict[str, NDArray[Any]]]:
-    """A tagger as a header and arrays inside another model's file."""
+def packed_tagger(
+    tagger: Tagger | None, name: str = "tagger", half: bool = False
+) -> tuple[dict[str, Any] | None, dict[str, NDArray[Any]]]:
+    """A tagger as a header and arrays inside another model's file, the arrays under the name that it has there."""
     if tagger is None:
         return None, {}
-    header, arrays = tagger.packed()
-    return header, {f"tagger.{name}": array for name, array in arrays.items()}
+    header, arrays = tagger.packed(half)
+    return header, {f"{name}.{part}": array for part, array in arrays.items()}
 
 
-def unpacked_tagger(header: Mapping[str, Any] | None, arrays: Mapping[str, NDArray[Any]]) -> Tagger | None:
+def unpacked_tagger(
+    header: Mapping[str, Any] | None, arrays: Mapping[str, NDArray[Any]], name: str = "tagger"
+) -> Tagger | None:
     """The tagger inside another model's file, if there is one."""
     if header is None:
         return None
-    own = {name.removeprefix("tagger."): a for name, a in arrays.items() if name.startswith("tagger.")}
+    own = {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
     return Tagger.unpacked(dict(header), own)
