@@ -13,7 +13,7 @@ from typing import Any
 from dovetail import Sentence, read
 
 
-def corpus(name: str, split: str) -> list[Sentence]:
+def corpus(name: str, split: str, columns: Sequence[str] | None = None) -> list[Sentence]:
     """The sentences of a corpus under DOVETAIL_DATA."""
     root = os.environ.get("DOVETAIL_DATA")
     if not root:
@@ -21,7 +21,7 @@ def corpus(name: str, split: str) -> list[Sentence]:
     path = Path(root) / name / f"{split}.conll.gz"
     if not path.exists():
         sys.exit(f"{path}: there is no such file")
-    return [s for document in read(path) for s in document]
+    return [s for document in read(path, columns=columns) for s in document]
 
 
 def arguments(description: str) -> argparse.Namespace:

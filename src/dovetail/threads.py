@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
+UNEVEN = 0.25  # of a thread's share of the work
 
 
 @cache
@@ -57,19 +58,52 @@ def sentence_shards(offsets: NDArray[np.int64], most: int, tokens: int) -> list[
     return list(pairwise(edges.tolist()))
 
 
-def run_ranges(function: Callable[[int, int], Any], work: int | NDArray[np.integer], threads: int) -> None:
-    """Call ``function(lo, hi)`` on ranges that cover all items.
+def run_ranges(
+    function: Callable[[int, int], Any], work: int | NDArray[np.integer] | list[tuple[int, int]], threads: int
+) -> None:
+    """Call ``function(lo, hi)`` on ranges that cover all items: given ones, or those that ``work`` is cut into.
 
     ``work`` is the number of items, or the cumulative work before each item, [items + 1].
     """
+    ranges = work if isinstance(work, list) else ranges_of(work, threads)
+    if len(ranges) == 1:
+        function(*ranges[0])
+        return
+    for future in [_pool(threads).submit(function, low, high) for low, high in ranges]:
+        future.result()
+
+
+def ranges_of(work: int | NDArray[np.integer], threads: int) -> list[tuple[int, int]]:
+    """A range for each thread, with about as much work.
+
+    >>> ranges_of(8, threads=1), ranges_of(np.array([0, 6, 7, 8, 9]), threads=2)
+    ([(0, 8)], [(0, 1), (1, 4)])
+    """
     items = work if isinstance(work, int) else len(work) - 1
     if threads <= 1 or items < 2 * threads:
-        function(0, items)
-        return
+        return [(0, items)]
     if isinstance(work, int):
         edges = np.linspace(0, items, threads + 1).astype(np.int64)
     else:
         edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1).astype(work.dtype))
         edges[0], edges[-1] = 0, items
-    for future in [_pool(threads).submit(function, int(a), int(b)) for a, b in pairwise(edges)]:
-        future.result()
+    return list(pairwise(edges.tolist()))
+
+
+def block_ranges(work: NDArray[np.integer], edges: NDArray[np.integer], threads: int) -> list[tuple[int, int]]:
+    """As :func:`ranges_of`, but cut at one of ``edges`` where that leaves the threads about as busy.
+
+    For work that comes in blocks, each of which costs something to whoever has any part of it.
+
+    >>> block_ranges(np.arange(11), np.array([0, 4, 10]), threads=2)
+    [(0, 4), (4, 10)]
+    >>> block_ranges(np.arange(11), np.array([0, 1, 10]), threads=2)
+    [(0, 5), (5, 10)]
+    """
+    ranges = ranges_of(work, threads)
+    share = int(work[-1]) / threads
+    cuts = [0]
+    for _, cut in ranges[:-1]:
+        near = int(edges[np.argmin(np.abs(work[edges] - work[cut]))])
+        cuts.append(near if abs(int(work[near]) - int(work[cut])) <= UNEVEN * share and near > cuts[-1] else cut)
+    return list(pairwise([*cuts, ranges[-1][1]]))

@@ -13,7 +13,7 @@ from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.entities import RepairReport, crosses, fitted, with_entity_nodes
 from dovetail.grammars.joint import JointGrammar, carriers_of
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.models.joint_parser import JointParser
+from dovetail.models.joint_parser import BIASES, JointParser
 from dovetail.models.joint_training import JointCorpus, JointTraining
 from dovetail.models.parser_training import ParserSettings
 from dovetail.models.tagging import pos_tagger
@@ -74,6 +74,42 @@ def test_a_model_goes_through_a_file(parser: JointParser, tmp_path: Path) -> Non
     again = JointParser.load(tmp_path / "m")
     words = [s.words for s in annotated(20, seed=8)]
     assert again.parse(words) == parser.parse(words)
+
+
+def test_a_bias_makes_more_entities_and_leaves_their_probabilities(parser: JointParser, tmp_path: Path) -> None:
+    assert parser.model_ is not None
+    bare = [Sentence(s.words) for s in annotated(30, seed=6)]
+    eager = replace(parser)
+    eager.model_ = replace(parser.model_, bias=20.0)
+    usual, more = parser.predict_entities(bare), eager.predict_entities(bare)
+    assert sum(map(len, more)) > sum(map(len, usual))
+    known = {(i, e.start, e.end, e.label): e.probability for i, each in enumerate(usual) for e in each}
+    shared = [(i, e) for i, each in enumerate(more) for e in each if (i, e.start, e.end, e.label) in known]
+    assert shared
+    assert all(e.probability == pytest.approx(known[i, e.start, e.end, e.label]) for i, e in shared)
+    eager.save(tmp_path / "m")
+    assert JointParser.load(tmp_path / "m").predict_entities(bare) == more
+
+
+def test_dev_decides_what_an_entity_is_worth() -> None:
+    train, dev = annotated(40), annotated(30, seed=3)
+    balanced = JointParser(iterations=2, folds=2, batch=8).fit(train, dev=dev)
+    plain = JointParser(iterations=2, folds=2, batch=8, balance=False).fit(train, dev=dev)
+    assert plain.model_ is not None
+    assert balanced.model_ is not None
+    assert plain.model_.bias == 0.0
+    assert balanced.model_.bias in BIASES
+    assert balanced.score(dev) >= plain.score(dev) - 1
+
+
+def test_by_recall_the_probable_entities_are_found(parser: JointParser) -> None:
+    by_recall = replace(parser, decode="recall")
+    by_recall.model_ = parser.model_
+    bare = [Sentence(s.words) for s in annotated(30, seed=6)]
+    for best, expected in zip(parser.predict_entities(bare), by_recall.predict_entities(bare), strict=True):
+        sure = {(e.start, e.end, e.label) for e in best if (e.probability or 0) > 0.9}
+        assert sure <= {(e.start, e.end, e.label) for e in expected}
+        assert all((e.probability or 0) > 0.3 for e in expected)
 
 
 def test_trees_alone_and_entities_alone_help() -> None:

@@ -4,8 +4,10 @@ An entity of type X over words i to j scores
 
     start[i, X] + sum of inside[t, X] for t from i to j - 1, + end[j - 1, X]
 
-which is all that a linear chain knows of it. With ``total[j, X]``, the sum of inside[t, X] for t < j, this is a part
-that depends on i alone and one that depends on j alone: so it fits into charts and segmentations alike.
+which is all that a linear chain knows of it. Each of the three is a score of the type plus one of entities of any type,
+so that what speaks for a name is learnt from all of them, however few there are of each. With ``total[j, X]``, the sum
+of inside[t, X] for t < j, this is a part that depends on i alone and one that depends on j alone, fit for charts
+and for segmentations alike.
 """
 
 from __future__ import annotations
@@ -24,9 +26,14 @@ Floats = NDArray[np.float64]
 PARTS = 3  # start, inside and end
 
 
+def entity_outputs(types: int) -> int:
+    """How many scores a word has: of each part, one for every type and one for all of them."""
+    return PARTS * (types + 1)
+
+
 @dataclass(frozen=True, eq=False)
 class EntityParameters:
-    """The parameters of so many ``types``: ``layout`` has ``3 * types`` outputs, of start, inside and end."""
+    """The parameters of so many ``types``: ``layout`` has the outputs of ``entity_outputs``."""
 
     types: int
     layout: Layout
@@ -38,9 +45,9 @@ class EntityParameters:
 
     def scores(self, sentence: SentenceLists, weight: NDArray[np.floating[Any]]) -> tuple[Floats, Floats]:
         """What an entity scores by where it begins, and by where it ends: [n + 1, types] each."""
-        table = np.zeros((sentence.length, PARTS * self.types))
-        add_scores(sentence.lists["entity"], sentence.first, self.layout, weight, table)
-        start, inside, end = (table[:, part * self.types : (part + 1) * self.types] for part in range(PARTS))
+        table = np.zeros((sentence.length, PARTS, self.types + 1))
+        add_scores(sentence.lists["entity"], sentence.first, self.layout, weight, table.reshape(sentence.length, -1))
+        start, inside, end = (table[:, :, :-1] + table[:, :, -1:]).transpose(1, 0, 2)
         total = np.zeros((sentence.length + 1, self.types))
         np.cumsum(inside, axis=0, out=total[1:])
         begins, ends = -total, total
@@ -50,9 +57,10 @@ class EntityParameters:
 
     def backward(self, sentence: SentenceLists, begins: Floats, ends: Floats, out: Floats) -> None:
         """The reverse of :meth:`scores`: add to out [parameters] the gradient from slopes of the same shapes."""
-        slope = np.empty((sentence.length, PARTS * self.types))
-        slope[:, : self.types] = begins[:-1]
+        slope = np.empty((sentence.length, PARTS, self.types + 1))
+        slope[:, 0, :-1] = begins[:-1]
         # Of the inside of word t, the sum over all places after it.
-        slope[:, self.types : 2 * self.types] = np.cumsum((ends - begins)[:0:-1], axis=0)[::-1]
-        slope[:, 2 * self.types :] = ends[1:]
-        add_gradients(sentence.lists["entity"], sentence.first, self.layout, slope, out)
+        slope[:, 1, :-1] = np.cumsum((ends - begins)[:0:-1], axis=0)[::-1]
+        slope[:, 2, :-1] = ends[1:]
+        slope[:, :, -1] = slope[:, :, :-1].sum(axis=2)
+        add_gradients(sentence.lists["entity"], sentence.first, self.layout, slope.reshape(sentence.length, -1), out)

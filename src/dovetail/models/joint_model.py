@@ -16,7 +16,7 @@ from dovetail.features.sets import FeatureSet
 from dovetail.grammars.entities import without_entity_nodes, without_possessives
 from dovetail.grammars.joint import JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.models.entity_parameters import PARTS, EntityParameters
+from dovetail.models.entity_parameters import EntityParameters, entity_outputs
 from dovetail.models.joint_parameters import JointParameters
 from dovetail.models.parser_labels import LabelTable
 from dovetail.models.parser_model import ParserModel, layout_of
@@ -155,7 +155,7 @@ class JointModel:
         resources = unpacked(header["resources"], arrays)
         features = FeatureSet.from_lines("entities", header["entity_features"], (), resources)
         keys = arrays["entity.keys"]
-        layout = layout_of(arrays, "entity", len(keys), PARTS * len(joint.types))
+        layout = layout_of(arrays, "entity", len(keys), entity_outputs(len(joint.types)))
         nameable, bias = frozenset(map(str, header["nameable"])), float(header["bias"])
         made = cls(parser, joint, features, keys, layout, whole, nameable, bias)
         if len(whole) != made.parameters.size:

@@ -20,7 +20,7 @@ from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
 from dovetail.models.entity_objective import EntityObjective
-from dovetail.models.entity_parameters import PARTS, EntityParameters
+from dovetail.models.entity_parameters import EntityParameters, entity_outputs
 from dovetail.models.joint_model import JointModel, widened
 from dovetail.models.joint_parameters import JointParameters
 from dovetail.models.parser_model import ParserModel, outputs_of
@@ -40,8 +40,8 @@ from dovetail.threads import run_shards
 
 Floats = NDArray[np.float64]
 
-ENTITY_PASSES = 30
-ENTITY_L2 = 0.1  # on the weights of entities where these begin, learnt without trees
+ENTITY_PASSES = 100
+ENTITY_L2 = 0.2  # on the weights of entities where these begin, learnt without trees
 COVERED = 0.998  # of the entities have a word with one of the tags that names have
 
 
@@ -152,7 +152,7 @@ class JointTraining:
             )
             for name, (group, _) in BLOCKS.items()
         }
-        layout = full_layout(lists["entity"], len(keys["entity"]), PARTS * len(types), entity_min_count)
+        layout = full_layout(lists["entity"], len(keys["entity"]), entity_outputs(len(types)), entity_min_count)
         made = JointParameters(joint, ParserParameters(base.grammar, layouts), EntityParameters(len(types), layout))
         start = np.zeros(made.size)
         binary, unary, _ = log_probabilities(base)

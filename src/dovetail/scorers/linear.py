@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from dovetail.features.index import narrow
 from dovetail.features.merge import Merged
 from dovetail.scorers import linear_kernels as kernels
 from dovetail.scorers.sparse import SparseGradient
-from dovetail.threads import run_ranges
+from dovetail.threads import block_ranges, ranges_of, run_ranges
 
 Floats = NDArray[np.float64]
 
@@ -182,15 +183,31 @@ class LinearScorer:
         inverse = self.inverse
         rows = self._row_table()
         scatter = (self.design.links, self.design.offsets, gradient, rows)
-        run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), inverse.row_tokens, self.threads)
+        run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), self._row_ranges, self.threads)
         out = np.empty(self.layout.parameters) if out is None else out
         links = (*inverse.feature_rows, inverse.feature_value, *inverse.feature_tokens)
         rest = (self.layout.ptr, self.layout.label, gradient, rows, out)
-        work = np.add(inverse.feature_rows.ptr, inverse.feature_tokens.ptr, dtype=np.int64)
-        work += self.layout.ptr
-        run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), work, self.threads)
+        run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), self._feature_ranges, self.threads)
         out *= self.scale
         return out
+
+    @cached_property
+    def _row_ranges(self) -> list[tuple[int, int]]:
+        """Ranges of rows for threads: whole blocks if possible, for whoever has a part of one reads all its tokens."""
+        links, work = self.design.links, self.inverse.row_tokens.astype(np.int64)
+        edges = np.unique(np.concatenate([links.base, links.end, [len(work) - 1]]))
+        slots = np.zeros(len(edges), np.int64)
+        for base in links.base.tolist():
+            slots[np.searchsorted(edges, base) + 1 :] += 1  # counted where its block ends
+        scanned = np.interp(np.arange(len(work)), edges, slots * self.design.tokens)
+        return block_ranges(2 * work + scanned.astype(np.int64), edges, self.threads)
+
+    @cached_property
+    def _feature_ranges(self) -> list[tuple[int, int]]:
+        """Ranges of features for threads, with about as much to add up."""
+        work = np.add(self.inverse.feature_rows.ptr, self.inverse.feature_tokens.ptr, dtype=np.int64)
+        work += self.layout.ptr
+        return ranges_of(work, self.threads)
 
     def largest_value(self) -> Floats | float:
         """The largest value, in size, of each parameter's feature: one unless it is real-valued. Shape [parameters]."""

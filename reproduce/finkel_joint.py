@@ -1,0 +1,166 @@
+"""Finkel 2010, table 5.14, and Finkel and Manning 2010, table 2: trees and entities, apart and together.
+
+The published corpora are parts of OntoNotes; ours are the genres of GUM (named entities, of nested ones the outermost)
+and GENIA. For every genre: a parser by itself, a tagger of entities by itself with the features that the joint model
+has for them, the joint model, and the hierarchical joint model, which takes trees from every other of the remaining
+genres and entities from the rest of them (of GENIA, from other abstracts). Nothing is tuned on the part that is scored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from common import show
+
+from dovetail import JointParser, Parser, Sentence, Span, Tagger
+from dovetail.evaluate import bracket_counts, entity_counts, stratified_shuffling
+from dovetail.evaluate.sentence_counts import f1_of
+from dovetail.models.joint_training import entity_feature_set
+from dovetail.models.tagging import learn_tags, pos_tagger
+from dovetail.text.formats import sentences as read_sentences
+from dovetail.text.spans import outermost
+
+PUBLISHED = {  # parse F1 of parser, joint and hierarchical joint model, then entity F1 of tagger, joint, hierarchical
+    "ABC": (69.8, 70.3, 74.9, 76.0, 77.8, 83.9),
+    "MNB": (63.6, 63.9, 71.4, 57.5, 67.0, 74.9),
+    "NBC": (61.8, 61.6, 70.2, 62.4, 65.7, 73.4),
+    "PRI": (76.9, 78.3, 78.8, 79.5, 86.2, 84.8),
+    "VOA": (77.0, 77.5, 78.8, 82.7, 87.1, 88.3),
+}
+"""Table 2 of Finkel and Manning 2010: table 5.14 of the thesis, run again on newer data, with one more model."""
+HEADER = ["", "sentences", "parse", "joint", "hierarchical", "entities", "joint ", "hierarchical ", "gold"]
+Corpus = dict[str, list[Sentence]]
+
+
+def load(name: str, split: str, longest: int) -> Corpus:
+    """The sentences of each genre, with trees and flat entities."""
+    root = os.environ.get("DOVETAIL_DATA")
+    if not root:
+        sys.exit("set DOVETAIL_DATA to the folder with the corpora (gum/train.jsonl.gz, ...)")
+    path = Path(root) / name / f"{split}.jsonl.gz"
+    found: Corpus = {}
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for sentence, line in zip(read_sentences(path), lines, strict=True):
+            one = json.loads(line)
+            named = one.get("named", [True] * len(one["entities"]))
+            spans = outermost([Span(*e) for e, is_named in zip(one["entities"], named, strict=True) if is_named])
+            if len(sentence) <= longest:
+                genre = one.get("domain", name) if name == "gum" else name
+                found.setdefault(genre, []).append(replace(sentence, spans=tuple(spans)))
+    return found
+
+
+@dataclass
+class Counts:
+    """Counts of every dev sentence, [sentences, 3]: of brackets and of entities, of each model that has them."""
+
+    brackets: list[np.ndarray]
+    entities: list[np.ndarray]
+
+
+def tag_entities(train: Sequence[Sentence], bare: Sequence[Sentence], threads: int | None) -> list[Sequence[Span]]:
+    """The entities of some sentences by a chain, with the features and the predicted tags that joint models have."""
+    tagger, tags = learn_tags(lambda: pos_tagger(threads=threads), train, Parser.folds, lambda what: None)
+    tagged = [Sentence(s.words, {"pos": t}).with_entities(s.spans) for s, t in zip(train, tags, strict=True)]
+    features = entity_feature_set({})
+    model = Tagger(features=features, agree=False, balance=False, calibrate=False, threads=threads).fit(tagged)
+    found = [Sentence(s.words, {"pos": tuple(t)}) for s, t in zip(bare, tagger.predict(bare), strict=True)]
+    return [s.spans for s in model.annotate(found)]
+
+
+def models(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    trees: Sequence[Sentence],
+    entities: Sequence[Sentence],
+    args: argparse.Namespace,
+) -> Counts:
+    """Train and score all models of one genre."""
+    settings = {"iterations": args.iterations, "threads": args.threads}
+    bare = [replace(s, tree=None, spans=(), layers={}) for s in dev]
+    gold = [s.tree for s in dev]
+    began = time.perf_counter()
+    parser = Parser(**settings).fit(train)
+    seconds = time.perf_counter() - began
+    counts = Counts([bracket_counts(gold, parser.predict(bare))], [])
+    counts.entities.append(entity_counts([s.spans for s in dev], tag_entities(train, bare, args.threads)))
+    extras = [{}, {"trees_only": trees, "entities_only": entities}] if args.hierarchical else [{}]
+    for extra in extras:
+        began = time.perf_counter()
+        joint = JointParser(**settings).fit(train, **extra)
+        print(f"# {time.perf_counter() - began:.0f} s; the parser alone {seconds:.0f} s", file=sys.stderr)
+        found = list(joint.annotate(bare, False))
+        counts.brackets.append(bracket_counts(gold, [s.tree for s in found]))
+        counts.entities.append(entity_counts([s.spans for s in dev], [s.spans for s in found]))
+    return counts
+
+
+def figures(counts: Counts) -> list[float | None]:
+    """F1 of the columns of the table."""
+    both = [[float(f1_of(c.sum(axis=0))) for c in each] for each in (counts.brackets, counts.entities)]
+    return [value for each in both for value in [*each, None][:3]]
+
+
+def significance(everything: Sequence[Counts]) -> str:
+    """Differences over all sentences of all genres, with their p-values."""
+    lines = []
+    for name, per_genre in (
+        ("parse", [c.brackets for c in everything]),
+        ("entities", [c.entities for c in everything]),
+    ):
+        pooled = [np.concatenate(each) for each in zip(*per_genre, strict=True)]
+        for title, a, b in (("joint against apart", 1, 0), ("hierarchical against joint", 2, 1)):
+            if a < len(pooled):
+                test = stratified_shuffling(pooled[a], pooled[b])
+                lines.append(f"{name}, {title}: {test.difference:+.2f} F1 over all sentences, p = {test.p_value:.4f}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--corpus", choices=("gum", "genia"), default="gum")
+    options.add_argument("--genres", nargs="*", help="which (default: all with fewer than 800 sentences)")
+    options.add_argument("--sentences", type=int, default=None, help="at most so many with both (genia: 500)")
+    options.add_argument("--others", type=int, default=1000, help="at most so many with trees, and with entities")
+    options.add_argument("--no-hierarchical", dest="hierarchical", action="store_false")
+    options.add_argument("--split", default="dev", help="which part to score (default: dev)")
+    options.add_argument("--max-length", type=int, default=40)
+    options.add_argument("--iterations", type=int, default=10)
+    options.add_argument("--threads", type=int, default=None)
+    options.add_argument("--json", action="store_true", help="print one JSON object")
+    args = options.parse_args()
+    train, dev = (load(args.corpus, split, args.max_length) for split in ("train", args.split))
+    if args.corpus == "genia":  # the first abstracts have both, then come those with trees, then those with entities
+        size = args.sentences or 500
+        whole = train["genia"]
+        train = {"genia": whole[:size], "trees": whole[size::2], "entities": whole[size + 1 :: 2]}
+        dev["genia"] = dev["genia"][:500]
+    chosen = args.genres or [g for g in sorted(train, key=lambda g: len(train[g])) if g in dev and len(train[g]) < 800]
+    rows, everything = [], []
+    for genre in chosen:
+        others = [g for g in sorted(train) if g != genre]
+        trees, entities = (
+            [s for round_ in zip(*(train[g] for g in others[k::2]), strict=False) for s in round_][: args.others]
+            for k in (1, 0)
+        )
+        own = train[genre][: args.sentences]
+        counts = models(own, dev[genre], trees, entities, args)
+        everything.append(counts)
+        rows.append([genre, len(own), *figures(counts), int(counts.entities[0][:, 0].sum())])
+        print(*rows[-1], file=sys.stderr, flush=True)
+    means = [
+        float(np.mean(column)) if None not in column else None for column in zip(*(r[2:8] for r in rows), strict=True)
+    ]
+    rows.append(["mean", None, *means, None])
+    rows += [[f"published, {name}", None, *values, None] for name, values in PUBLISHED.items()]
+    note = f"{significance(everything)}\nPublished: OntoNotes, test parts, with clusters of words; ours: {args.split}."
+    show("F1 of trees and of entities", HEADER, rows, note, args.json)
