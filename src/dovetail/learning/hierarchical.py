@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.kernel import kernel
 from dovetail.scorers.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
@@ -66,6 +67,8 @@ class HierarchicalObjective:
         self.shared = parameters
         self.spread = top
         self._share: list[Listed] = [slice(None) if m.share is None else _checked(m, parameters) for m in models]
+        whole = np.arange(parameters)
+        self._numbers: list[Numbers] = [whole[share] for share in self._share]
         users = np.zeros(parameters, dtype=np.int64)
         alone = np.zeros(parameters)
         for model, share in zip(self.models, self._share, strict=True):
@@ -128,14 +131,22 @@ class HierarchicalObjective:
 
     def _weights(self, m: int, weight: Floats, listed: Listed) -> Floats:
         """``theta_m`` at some of its parameters."""
+        sigma = self.models[m].sigma
+        if isinstance(listed, slice):
+            whole = np.empty(len(self._slot[m]))
+            mix(weight, self._numbers[m], self._slot[m], self._scale, sigma, whole)
+            return whole
         shared, slot = _compose(self._share[m], listed), self._slot[m][listed]
         theta: Floats = weight[: self.shared][shared] * self._scale[shared]
         deviates = slot >= 0
-        theta[deviates] += self.models[m].sigma * weight[slot[deviates]]
+        theta[deviates] += sigma * weight[slot[deviates]]
         return theta
 
     def _add(self, m: int, slope: Floats, listed: Listed, out: Floats) -> None:
         """Add to out [parameters] the gradient from that of theta_m at some of its parameters."""
+        if isinstance(listed, slice):
+            spread(slope, self._numbers[m], self._slot[m], self._scale, self.models[m].sigma, out)
+            return
         shared, slot = _compose(self._share[m], listed), self._slot[m][listed]
         out[: self.shared][shared] += slope * self._scale[shared]
         deviates = slot >= 0
@@ -195,6 +206,25 @@ class HierarchicalObjective:
         own.clear()
         self.models[m].objective.touch(items, own)
         return own
+
+
+@kernel
+def mix(weight: Floats, share: Numbers, slot: Numbers, scale: Floats, sigma: float, out: Floats) -> None:
+    """``theta_m`` out of the whole vector, for all parameters of model m: out [its parameters]."""
+    for i in range(len(out)):
+        out[i] = weight[share[i]] * scale[share[i]]
+        if slot[i] >= 0:
+            out[i] += sigma * weight[slot[i]]
+
+
+@kernel
+def spread(slope: Floats, share: Numbers, slot: Numbers, scale: Floats, sigma: float, out: Floats) -> None:
+    """The reverse of :func:`mix`: add to out [parameters] the gradient from that of ``theta_m``."""
+    for i in range(len(slope)):
+        if slope[i] != 0.0:
+            out[share[i]] += slope[i] * scale[share[i]]
+            if slot[i] >= 0:
+                out[slot[i]] += sigma * slope[i]
 
 
 def _checked(model: BaseModel, parameters: int) -> Numbers:

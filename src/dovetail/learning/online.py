@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.priors import Prior
 from dovetail.scorers.sparse import Listed, SparseGradient
@@ -159,6 +160,12 @@ class AdaGrad(SGD):
     gain: float = 0.2
     epsilon: float = 1e-6
 
+    def _catch_up(self, run: _Run, listed: Listed) -> None:
+        if isinstance(listed, slice) and not run.prior.l1:
+            shrink(run.weight, run.memory, run.clock, self.gain, self.epsilon, run.prior.l2)
+        else:
+            super()._catch_up(run, listed)
+
     def _gains(self, run: _Run, listed: Listed) -> Floats:
         gains: Floats = self.gain / np.sqrt(run.memory[listed] + self.epsilon)
         return gains
@@ -170,10 +177,35 @@ class AdaGrad(SGD):
 
     def _update(self, run: _Run, sink: SparseGradient, share: float, batches: int) -> None:
         listed = sink.listed
-        gradient = sink.value[listed]
-        run.memory[listed] += gradient**2
-        run.weight[listed] -= self._gains(run, listed) * gradient
+        if isinstance(listed, slice):
+            descend(run.weight, run.memory, sink.value, self.gain, self.epsilon)
+        else:
+            gradient = sink.value[listed]
+            run.memory[listed] += gradient**2
+            run.weight[listed] -= self._gains(run, listed) * gradient
         run.clock[-1] += share
+
+
+@kernel
+def shrink(weight: Floats, memory: Floats, clock: Floats, gain: float, epsilon: float, l2: float) -> None:
+    """The missed steps of an L2 penalty on every weight, as ``AdaGrad._catch_up`` does for some, in one go."""
+    now = clock[-1]
+    for i in range(len(weight)):
+        missed = now - clock[i]
+        if missed > 0.0:
+            clock[i] = now
+            if weight[i] != 0.0 and memory[i] > 0.0:
+                weight[i] /= 1.0 + 2.0 * l2 * missed * gain / np.sqrt(memory[i] + epsilon)
+
+
+@kernel
+def descend(weight: Floats, memory: Floats, gradient: Floats, gain: float, epsilon: float) -> None:
+    """A step of AdaGrad on every weight, in one go."""
+    for i in range(len(weight)):
+        slope = gradient[i]
+        if slope != 0.0:
+            memory[i] += slope * slope
+            weight[i] -= gain / np.sqrt(memory[i] + epsilon) * slope
 
 
 @dataclass(frozen=True)
