@@ -106,10 +106,12 @@ def test_crossing_arcs_are_told(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_bad_trees(run: Run, tmp_path: Path, change: tuple[str, str], message: str) -> None:
-    (tmp_path / "t.conllu").write_text(CROSSING.replace(*change))
+    (tmp_path / "t.conllu").write_text(CROSSING + CROSSING.replace(*change))
     code, _, err = run("train", "dependency", "--train", tmp_path / "t.conllu", "--output", tmp_path / "m", *FAST)
     assert code == 2
     assert message in err
+    line = CROSSING.count("\n") + 1
+    assert f"t.conllu:{line}: sentence 2" in err
     assert not (tmp_path / "m").exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,6 +45,30 @@ def details(parser: DependencyParser, sentences: Sequence[Sentence], k: int, mar
         for fields, table in zip(found, parser.predict_marginals(sentences), strict=True):
             fields["marginals"] = table.round(6).tolist()
     return found
+
+
+def check_heads(sentences: Sequence[Sentence], path: Path) -> None:
+    """Every sentence has heads that make a tree; an error says where in the file one has not."""
+    from dovetail.errors import InputError
+    from dovetail.text.dependencies import dependency_heads
+
+    for number, sentence in enumerate(sentences, 1):
+        try:
+            if len(sentence):
+                dependency_heads(sentence, number)
+        except InputError as error:
+            raise InputError(str(error), path, _line_of(number, path)) from None
+
+
+def _line_of(number: int, path: Path) -> int | None:
+    """The line at which a sentence of JSON lines stands, or a sentence of any other format with columns begins."""
+    from dovetail.text.files import open_text
+
+    with open_text(path) as lines:
+        filled = [bool(line.strip()) and not line.startswith("#") for line in lines]
+    one_a_line = ".jsonl" in path.suffixes or ".json" in path.suffixes
+    begins = [i for i, here in enumerate(filled, 1) if here and (one_a_line or i == 1 or not filled[i - 2])]
+    return begins[number - 1] if number <= len(begins) else None
 
 
 def attachment_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import count, say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.dependencies import attachment_record, attachment_report
+from dovetail.cli.dependencies import attachment_record, attachment_report, check_heads
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import reporting
 from dovetail.cli.train import resources
@@ -121,7 +121,11 @@ def train_dependency(
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
-        held_out = corpora.sentences(dev) if dev is not None else None
+        check_heads(sentences, train)
+        held_out = None
+        if dev is not None:
+            held_out = corpora.sentences(dev)
+            check_heads(held_out, dev)
         corpora.warn()
         parser.clusters = _clusters(clusters or ())
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
