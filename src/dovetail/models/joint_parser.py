@@ -22,7 +22,6 @@ from dovetail.models.joint_training import JointCorpus, JointTraining
 from dovetail.models.parser import BATCH_SENTENCES, Parser
 from dovetail.models.parser_data import treebank_of
 from dovetail.models.parser_decoding import LONGEST
-from dovetail.models.parser_training import ParserSettings
 from dovetail.models.tagger import Tagger
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import outermost
@@ -80,10 +79,7 @@ class JointParser(Parser):
         entities = [s for s in _outermost(entities_only) if 0 < len(s) <= (self.max_length or LONGEST)]
         tagger, tags = self._tags([*both, *trees], [s.tree for s in [*both, *trees] if s.tree is not None], say)
         given = self._tags_of_rest(entities, tagger)
-        settings = ParserSettings(
-            self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
-            self.min_count, self._threads(),
-        )  # fmt: skip
+        settings = self._settings()
         say("pruning the charts")
         corpus = JointCorpus(both, trees, entities, [*tags, *given])
         training = JointTraining.prepare(corpus, settings, tagger, self.entity_min_count, self.sigma)

@@ -118,10 +118,7 @@ class Parser(Estimator):
         left_out = len(everything) - len(corpus)
         say = doing or (lambda what: None)
         held_out, gold = treebank_of(dev, "dev") if dev is not None else ([], [])
-        settings = ParserSettings(
-            self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
-            self.min_count, self._threads(),
-        )  # fmt: skip
+        settings = self._settings()
         self.card_ = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "left_out": left_out}
         if self.features == "generative":
             say("counting the rules")
@@ -140,6 +137,13 @@ class Parser(Estimator):
         best = monitor.best_dev if monitor.best is not None else None
         self.card_ |= self._sizes(self.model_) | {"stopped": monitor.reason, "dev": best}
         return self
+
+    def _settings(self) -> ParserSettings:
+        """What shapes the model."""
+        return ParserSettings(
+            self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
+            self.min_count, self._threads(),
+        )  # fmt: skip
 
     def _steps(self, sentences: int) -> SGD:
         """The optimiser for so many sentences."""
