@@ -76,6 +76,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", choices=("5.5", "5.6"), default="5.5", help="English or German (default: 5.5)")
     parser.add_argument("--draws", type=int, default=5, help="of 10 %% of the sentences (default: 5)")
+    parser.add_argument("--rows", nargs="*", metavar="NAME", help="only these, such as 'SM 10 %%' (default: all)")
     parser.add_argument("--split", default="dev", help="which part to score (default: dev)")
     parser.add_argument("--clusters", default=None, help="a file of Brown clusters, for the rows with F")
     parser.add_argument("--threads", type=int, default=None)
@@ -87,7 +88,7 @@ if __name__ == "__main__":
     clusters = Clusters.read(args.clusters) if args.clusters else None
     rows = []
     for name, published in (ENGLISH if english else GERMAN).items():
-        if "F" in name and clusters is None:
+        if ("F" in name and clusters is None) or (args.rows and name not in args.rows):
             continue
         draws = []
         for trial in range(args.draws if "100" not in name else 1):
