@@ -19,7 +19,7 @@ demo: $(VENV)/installed
 	$(BIN)/dovetail demo
 
 test: $(VENV)/installed-dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
