@@ -47,7 +47,7 @@ def details(parser: DependencyParser, sentences: Sequence[Sentence], k: int, mar
     return found
 
 
-def check_heads(sentences: Sequence[Sentence], path: Path) -> None:
+def check_heads(sentences: Sequence[Sentence], path: Path, encoding: str) -> None:
     """Every sentence has heads that make a tree; an error says where in the file one has not."""
     from dovetail.errors import InputError
     from dovetail.text.dependencies import dependency_heads
@@ -57,14 +57,14 @@ def check_heads(sentences: Sequence[Sentence], path: Path) -> None:
             if len(sentence):
                 dependency_heads(sentence, number)
         except InputError as error:
-            raise InputError(str(error), path, _line_of(number, path)) from None
+            raise InputError(str(error), path, _line_of(number, path, encoding)) from None
 
 
-def _line_of(number: int, path: Path) -> int | None:
+def _line_of(number: int, path: Path, encoding: str) -> int | None:
     """The line at which a sentence of JSON lines stands, or a sentence of any other format with columns begins."""
     from dovetail.text.files import open_text
 
-    with open_text(path) as lines:
+    with open_text(path, encoding) as lines:
         filled = [bool(line.strip()) and not line.startswith("#") for line in lines]
     one_a_line = ".jsonl" in path.suffixes or ".json" in path.suffixes
     begins = [i for i, here in enumerate(filled, 1) if here and (one_a_line or i == 1 or not filled[i - 2])]

@@ -66,9 +66,9 @@ class HierarchicalObjective:
         self.models = list(models)
         self.shared = parameters
         self.spread = top
-        self._share: list[Listed] = [slice(None) if m.share is None else _checked(m, parameters) for m in models]
-        whole = np.arange(parameters)
-        self._numbers: list[Numbers] = [whole[share] for share in self._share]
+        self._share: list[Numbers] = [
+            np.arange(parameters) if m.share is None else _checked(m, parameters) for m in models
+        ]
         users = np.zeros(parameters, dtype=np.int64)
         alone = np.zeros(parameters)
         for model, share in zip(self.models, self._share, strict=True):
@@ -134,9 +134,9 @@ class HierarchicalObjective:
         sigma = self.models[m].sigma
         if isinstance(listed, slice):
             whole = np.empty(len(self._slot[m]))
-            mix(weight, self._numbers[m], self._slot[m], self._scale, sigma, whole)
+            mix(weight, self._share[m], self._slot[m], self._scale, sigma, whole)
             return whole
-        shared, slot = _compose(self._share[m], listed), self._slot[m][listed]
+        shared, slot = self._share[m][listed], self._slot[m][listed]
         theta: Floats = weight[: self.shared][shared] * self._scale[shared]
         deviates = slot >= 0
         theta[deviates] += sigma * weight[slot[deviates]]
@@ -145,9 +145,9 @@ class HierarchicalObjective:
     def _add(self, m: int, slope: Floats, listed: Listed, out: Floats) -> None:
         """Add to out [parameters] the gradient from that of theta_m at some of its parameters."""
         if isinstance(listed, slice):
-            spread(slope, self._numbers[m], self._slot[m], self._scale, self.models[m].sigma, out)
+            spread(slope, self._share[m], self._slot[m], self._scale, self.models[m].sigma, out)
             return
-        shared, slot = _compose(self._share[m], listed), self._slot[m][listed]
+        shared, slot = self._share[m][listed], self._slot[m][listed]
         out[: self.shared][shared] += slope * self._scale[shared]
         deviates = slot >= 0
         out[slot[deviates]] += self.models[m].sigma * slope[deviates]
@@ -173,7 +173,7 @@ class HierarchicalObjective:
                 sink.list_all()
                 return
             slot = self._slot[m][own.listed]
-            for numbers in (_compose(self._share[m], own.listed), slot[slot >= 0]):
+            for numbers in (self._share[m][own.listed], slot[slot >= 0]):
                 fresh = numbers[sink.stamp[numbers] != sink.step]
                 sink.stamp[fresh] = sink.step
                 sink.items[sink.count : sink.count + len(fresh)] = fresh
@@ -234,8 +234,3 @@ def _checked(model: BaseModel, parameters: int) -> Numbers:
     if len(np.unique(share)) != len(share):
         raise ValueError("a model shares one parameter twice")
     return share
-
-
-def _compose(share: Listed, listed: Listed) -> Any:
-    """The shared numbers of some of a model's parameters."""
-    return listed if isinstance(share, slice) else share[listed]

@@ -23,6 +23,7 @@ from dovetail.models.parser import BATCH_SENTENCES, Parser
 from dovetail.models.parser_data import treebank_of
 from dovetail.models.parser_decoding import LONGEST
 from dovetail.models.tagger import Tagger
+from dovetail.models.tuning import best_bias
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import outermost
 
@@ -136,9 +137,7 @@ class JointParser(Parser):
             found = self._parses(replace(model, bias=bias), bare)
             return nested_scores(gold, [parse.entities for parse in found]).all.f1
 
-        scores = [f1(bias) for bias in BIASES.tolist()]
-        smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")  # less luck in the choice
-        return replace(model, bias=float(min(BIASES[smooth >= smooth.max() - 1e-9], key=abs)))
+        return replace(model, bias=best_bias(BIASES, f1))
 
     def predict_entities(self, sentences: Iterable[Any], threshold: float = 0.0) -> list[list[Span]]:
         """The entities of every sentence, each with its probability."""

@@ -11,7 +11,7 @@ from dovetail.evaluate.entities import entity_scores
 from dovetail.models.nested_agreement import LEAST, agreed
 from dovetail.models.nested_gold import numbered
 from dovetail.models.nested_model import NestedModel, consistent, spans_of
-from dovetail.models.tuning import FACTORS
+from dovetail.models.tuning import FACTORS, smoothed
 from dovetail.structures.nested import NestedPotentials
 from dovetail.text.sentence import Sentence, Span
 
@@ -45,8 +45,7 @@ def tuned(
         spans = agreed(dev, found, strength) if strength else found
         thresholds = THRESHOLDS.tolist() if balance else [model.threshold]
         scores = threshold_scores(spans, gold, thresholds, model.flat)
-        smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")
-        for score, threshold in zip(np.round(smooth, 9).tolist(), thresholds, strict=True):
+        for score, threshold in zip(np.round(smoothed(scores), 9).tolist(), thresholds, strict=True):
             made = replace(model, agreement=strength, threshold=threshold)
             best = max(best, (score, -strength, -abs(threshold - 0.5), made), key=lambda each: each[:3])
     return best[3]

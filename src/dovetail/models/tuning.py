@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dovetail.columns import Columns
 from dovetail.evaluate import entity_scores
@@ -83,6 +84,19 @@ def balanced(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: in
         found = replace(model, outside=outside).best(chains)
         return entity_scores(gold, model.labels.decode(found, chains.offsets)).f1
 
-    scores = [f1(outside) for outside in BALANCES.tolist()]
-    smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")  # less luck in the choice
-    return replace(model, outside=float(min(BALANCES[smooth >= smooth.max() - 1e-9], key=abs)))
+    return replace(model, outside=best_bias(BALANCES, f1))
+
+
+def best_bias(biases: NDArray[np.float64], f1: Callable[[float], float]) -> float:
+    """The bias with the best score, smoothed over its neighbours; of equal ones, the smallest."""
+    smooth = smoothed([f1(bias) for bias in biases.tolist()])
+    return float(min(biases[smooth >= smooth.max() - 1e-9], key=abs))
+
+
+def smoothed(scores: Sequence[float]) -> NDArray[np.float64]:
+    """Each score as the mean of itself and its neighbours, for less luck in the choice of the best.
+
+    >>> smoothed([0.0, 3.0, 3.0]).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    return np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")

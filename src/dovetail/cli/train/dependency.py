@@ -121,11 +121,11 @@ def train_dependency(
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
-        check_heads(sentences, train)
+        check_heads(sentences, train, encoding)
         held_out = None
         if dev is not None:
             held_out = corpora.sentences(dev)
-            check_heads(held_out, dev)
+            check_heads(held_out, dev, encoding)
         corpora.warn()
         parser.clusters = _clusters(clusters or ())
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
