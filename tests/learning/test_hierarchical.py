@@ -191,6 +191,16 @@ def test_start_gives_every_model_the_shared_weights(three: list[BaseModel], top:
         np.testing.assert_allclose(loss.weights_of(m, loss.start(theta)), theta[model.share])
 
 
+def test_values_of_parameters_are_those_of_their_deviations(three: list[BaseModel]) -> None:
+    three[0].share = np.arange(8)
+    loss = HierarchicalObjective(three, SHARED)
+    values = np.arange(1.0, SHARED + 1)
+    whole = loss.spread_out(values)
+    np.testing.assert_array_equal(whole[:SHARED], values)
+    # Two models deviate where both are: the first by 0, 1, 2, 3, 6, then the others in their own order.
+    np.testing.assert_array_equal(whole[SHARED:] - 1, [0, 1, 2, 3, 6, 6, 1, 3, 0, 2])
+
+
 def test_the_way_back(three: list[BaseModel], rng: np.random.Generator) -> None:
     three[0].share = np.arange(8)
     loss = HierarchicalObjective(three, SHARED, top=0.7)

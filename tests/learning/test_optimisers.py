@@ -92,6 +92,16 @@ def test_same_optimum(problem: LogisticRegression, prior: Prior, optimiser: SGD,
     assert best - 1e-6 <= reached <= best * (1 + slack)
 
 
+def test_weights_with_a_memory_begin_with_small_steps(problem: LogisticRegression) -> None:
+    start, memory = np.zeros(problem.parameters), np.zeros(problem.parameters)
+    memory[:6] = 1e4
+    once = AdaGrad(limit=1, batch=problem.items, memory=memory)
+    first = once.minimise(problem, Prior(), start)
+    gradient = problem(start)[1]
+    np.testing.assert_allclose(first, -once.gain * gradient / np.sqrt(memory + gradient**2), rtol=1e-6)
+    assert not memory[6:].any()  # it is not written to
+
+
 def test_l1_gives_exact_zeros(problem: LogisticRegression) -> None:
     # A step over all items has no noise; with small batches, noise keeps weights in use a little off zero.
     for optimiser in (LBFGS(), SGD(limit=300, batch=200, gain=0.01), AdaGrad(limit=300, batch=200)):

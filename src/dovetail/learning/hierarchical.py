@@ -119,6 +119,14 @@ class HierarchicalObjective:
             found[slot[deviates]] = rest[deviates] / self.models[m].sigma
         return found
 
+    def spread_out(self, values: Floats) -> Floats:
+        """Values of the shared parameters [shared], for the whole vector: a deviation has that of its parameter."""
+        found = np.zeros(self.parameters)
+        found[: self.shared] = values
+        for share, slot in zip(self._share, self._slot, strict=True):
+            found[slot[slot >= 0]] = values[share[slot >= 0]]
+        return found
+
     def curvature(self, own: Sequence[Floats]) -> Floats:
         """The diagonal of the Hessian from those of the base models, each [its parameters]: see ``LBFGS.minimise``."""
         whole = np.zeros(self.parameters)

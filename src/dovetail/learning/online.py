@@ -6,7 +6,7 @@ step of the length of all steps it has missed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -155,10 +155,19 @@ class SGD:
 
 @dataclass(frozen=True)
 class AdaGrad(SGD):
-    """SGD with a gain of its own for every weight: ``gain / sqrt(sum of squared gradients)``."""
+    """SGD with a gain of its own for every weight: ``gain / sqrt(sum of squared gradients)``.
+
+    ``memory`` [parameters] is what these sums begin with, zero by default: larger where the first steps shall be small,
+    since a weight is already near where it belongs.
+    """
 
     gain: float = 0.2
     epsilon: float = 1e-6
+    memory: Floats | None = field(default=None, repr=False, compare=False)
+
+    def _begin(self, objective: OnlineObjective, prior: Prior, start: Floats) -> _Run:
+        run = super()._begin(objective, prior, start)
+        return run if self.memory is None else replace(run, memory=self.memory.copy())
 
     def _catch_up(self, run: _Run, listed: Listed) -> None:
         if isinstance(listed, slice) and not run.prior.l1:

@@ -49,9 +49,12 @@ class EntityObjective:
         some = [self.sentences[i] for i in which]
         offsets = np.cumsum([0, *(s.length for s in some)])
         segment = np.zeros((int(offsets[-1]), self.longest, self.made.types + 1))
-        for sentence, first in zip(some, offsets.tolist(), strict=False):
-            begins, ends = self.made.scores(sentence, weight)
-            spread(begins, ends, segment[first : first + sentence.length])
+        places = iter(offsets.tolist())
+        for run in in_runs(some):
+            begins, ends = self.made.scores(whole(run), weight)
+            for sentence, first in zip(run, places, strict=False):
+                here = within(sentence, run)
+                spread(begins[here], ends[here], segment[first : first + sentence.length])
         lengths = np.array([1] + [self.longest] * self.made.types, np.int32)
         return SemiMarkovBatch(SemiMarkovPotentials.of(segment), offsets, lengths, self.threads)
 
@@ -70,11 +73,13 @@ class EntityObjective:
         score = batch.score(gold)
         log_z, counts = batch.log_partition_and_marginals()
         slope = batch.subtract(counts, gold).segment
-        for i, first in zip(which.tolist(), batch.offsets.tolist(), strict=False):
-            sentence = self.sentences[i]
-            begins, ends = np.zeros((2, sentence.length + 1, self.made.types))
-            gather(slope[first : first + sentence.length], begins, ends)
-            self.made.backward(sentence, begins, ends, out)
+        places = iter(batch.offsets.tolist())
+        for run in in_runs([self.sentences[i] for i in which]):
+            begins, ends = np.zeros((2, whole(run).length + 1, self.made.types))
+            for sentence, first in zip(run, places, strict=False):
+                here = within(sentence, run)
+                gather(slope[first : first + sentence.length], begins[here], ends[here])
+            self.made.backward(whole(run), begins, ends, out)
         return float((log_z - score).sum())
 
     def __call__(self, weight: Floats) -> tuple[float, Floats]:
@@ -89,6 +94,29 @@ class EntityObjective:
     def accumulate(self, weight: Floats, which: NDArray[np.int64], sink: SparseGradient) -> float:
         """The loss on some sentences; its gradient is added to ``sink``."""
         return self._add(weight, which, sink.value)
+
+
+def in_runs(sentences: Sequence[SentenceLists]) -> list[list[SentenceLists]]:
+    """The sentences, those together whose features follow each other in the same lists."""
+    runs: list[list[SentenceLists]] = []
+    for sentence in sentences:
+        last = runs[-1][-1] if runs else None
+        if last is not None and last.lists is sentence.lists and last.first + last.length + 1 == sentence.first:
+            runs[-1].append(sentence)
+        else:
+            runs.append([sentence])
+    return runs
+
+
+def whole(run: Sequence[SentenceLists]) -> SentenceLists:
+    """A run as one sentence: what its words outside a segment score cancels out."""
+    return SentenceLists(run[0].lists, run[0].first, run[-1].first + run[-1].length - run[0].first)
+
+
+def within(sentence: SentenceLists, run: Sequence[SentenceLists]) -> slice:
+    """The places of a sentence in a run that it is of, before each word and after the last."""
+    first = sentence.first - run[0].first
+    return slice(first, first + sentence.length + 1)
 
 
 @kernel

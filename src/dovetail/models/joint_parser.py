@@ -15,7 +15,7 @@ from dovetail.evaluate.brackets import bracket_scores
 from dovetail.evaluate.nested import nested_scores
 from dovetail.grammars.entities import RepairReport, fitted_all
 from dovetail.learning.monitor import Monitor, Progress
-from dovetail.learning.online import SGD, AdaGrad
+from dovetail.learning.online import AdaGrad
 from dovetail.learning.priors import Prior
 from dovetail.models.joint_model import JointModel
 from dovetail.models.joint_training import JointCorpus, JointTraining
@@ -89,6 +89,8 @@ class JointParser(Parser):
         if dev is not None:
             monitor.dev_score = self._joint_scorer(training, _outermost(dev))
         steps = self._steps(len(corpus.sentences))
+        if isinstance(steps, AdaGrad):
+            steps = replace(steps, memory=training.caution)
         weight = steps.minimise(training.objective, Prior(self.l2), training.start, monitor)
         self.model_ = training.export(weight)
         if self.balance:
@@ -103,11 +105,6 @@ class JointParser(Parser):
             "stopped": monitor.reason, "dev": monitor.best_dev if monitor.best is not None else None,
         }  # fmt: skip
         return self
-
-    def _steps(self, sentences: int) -> SGD:
-        # Words have so many features for entities that full first steps would learn names by heart.
-        usual = super()._steps(sentences)
-        return replace(usual, epsilon=1.0) if isinstance(usual, AdaGrad) else usual
 
     def _tags_of_rest(self, sentences: Sequence[Sentence], tagger: Tagger | None) -> list[tuple[str, ...]]:
         if tagger is not None:

@@ -42,6 +42,7 @@ Floats = NDArray[np.float64]
 
 ENTITY_PASSES = 100
 ENTITY_L2 = 0.2  # on the weights of entities where these begin, learnt without trees
+CAUTION = 1.0  # as if the gradients of these weights had been 1 once: the parser's own weights start without
 COVERED = 0.998  # of the entities have a word with one of the tags that names have
 
 
@@ -116,12 +117,15 @@ class JointTraining:
     """A corpus made ready: the objective, where to start, and the way back to a model.
 
     Where some sentences have trees alone or entities alone, there are up to three models, for both and for either,
-    whose weights lean on each other by a hierarchical prior; the first is the one to keep.
+    whose weights lean on each other by a hierarchical prior; the first is the one to keep. ``start`` has the weights of
+    entities as they are best without trees, and ``caution`` is for ``AdaGrad.memory``: with full first steps these
+    would be lost again, since words have so many features for entities that names are soon known by heart.
     """
 
     model: JointModel
     objective: ParserObjective | HierarchicalObjective
     start: Floats
+    caution: Floats
     left_out: int
 
     @classmethod
@@ -162,6 +166,8 @@ class JointTraining:
         alone = _entity_objective(made, corpus, places, types, annotated, settings.threads)
         of_entities = LBFGS(limit=ENTITY_PASSES).minimise(alone, Prior(ENTITY_L2), np.zeros(alone.parameters))
         start[made.places["entities"]] = of_entities
+        caution = np.zeros(made.size)
+        caution[made.parser.size :] = CAUTION
         pruner = make_pruner(whole, base, settings.binarisation, settings.threshold, settings.clusters)
         parser_keys = {group: keys[group] for group in ParserFeatures._fields}
         weight = start.astype(np.float32)
@@ -189,7 +195,7 @@ class JointTraining:
         roots = base.root_count > 0
         objective = ParserObjective(made, examples[:kept], roots, settings.threads)
         if not corpus.trees_only and not corpus.entities_only:
-            return cls(model, objective, start, both - kept)
+            return cls(model, objective, start, caution, both - kept)
         models = [BaseModel(objective, None, sigma)]
         if corpus.trees_only:
             trees = ParserObjective(made.parser, examples[kept:], roots, settings.threads)
@@ -200,7 +206,7 @@ class JointTraining:
             others = _entity_objective(made, corpus, places, types, list(rest), settings.threads)
             models.append(BaseModel(others, np.arange(place.start, place.stop), sigma))
         together = HierarchicalObjective(models, made.size)
-        return cls(model, together, together.start(start), both - kept)
+        return cls(model, together, together.start(start), together.spread_out(caution), both - kept)
 
     def export(self, weight: Floats) -> JointModel:
         """The trained model."""

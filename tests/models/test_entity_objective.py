@@ -1,0 +1,85 @@
+"""The likelihood of entities by segments: against all segmentations written out, and in runs as one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dovetail.models.entity_objective import EntityObjective, in_runs
+from dovetail.models.entity_parameters import EntityParameters, entity_outputs
+from dovetail.models.parser_parameters import SentenceLists
+from dovetail.scorers.linear import Layout
+from dovetail.scorers.listed import FeatureLists
+
+TYPES, LONGEST, FEATURES = 2, 3, 5
+LENGTHS = [3, 1, 4]
+ENTITIES = [[(0, 2, 1)], [], [(1, 2, 0), (2, 4, 1)]]
+
+
+@pytest.fixture
+def objective() -> EntityObjective:
+    rng = np.random.default_rng(5)
+    counts = rng.integers(1, 4, size=sum(LENGTHS) + len(LENGTHS))  # after its words a sentence has a gap
+    ptr = np.concatenate([[0], np.cumsum(counts)])
+    lists = {"entity": FeatureLists(ptr, rng.integers(0, FEATURES, size=int(ptr[-1])).astype(np.int32))}
+    first = np.cumsum([0, *(n + 1 for n in LENGTHS)]).tolist()
+    sentences = [SentenceLists(lists, place, n) for place, n in zip(first, LENGTHS, strict=False)]
+    size = entity_outputs(TYPES)
+    labels = np.tile(np.arange(size, dtype=np.uint8), FEATURES)
+    made = EntityParameters(TYPES, Layout(np.arange(0, FEATURES * size + 1, size), labels, size))
+    return EntityObjective(made, sentences, ENTITIES, LONGEST)
+
+
+def loss_by_hand(objective: EntityObjective, weight: np.ndarray) -> float:
+    """All ways to have entities of up to three words in a sentence, one by one, each scored by the definition."""
+    total = 0.0
+    table = weight.reshape(FEATURES, 3, TYPES + 1)
+    for sentence, right in zip(objective.sentences, objective.entities, strict=True):
+        lists, n = sentence.lists["entity"], sentence.length
+        of = [lists.feature[lists.ptr[sentence.first + t] : lists.ptr[sentence.first + t + 1]] for t in range(n)]
+        word = np.array([sum(table[f] for f in features) for features in of])  # [n, 3, types + 1]
+        start, inside, end = (word[:, :, :-1] + word[:, :, -1:]).transpose(1, 0, 2)
+
+        def score(entities: tuple[tuple[int, int, int], ...], start=start, inside=inside, end=end) -> float:
+            return sum(start[i, x] + inside[i:j, x].sum() + end[j - 1, x] for i, j, x in entities)
+
+        def ways(begin: int, n: int = n) -> list[tuple[tuple[int, int, int], ...]]:
+            if begin == n:
+                return [()]
+            found = list(ways(begin + 1))
+            for j in range(begin + 1, min(begin + LONGEST, n) + 1):
+                found += [((begin, j, x), *rest) for x in range(TYPES) for rest in ways(j)]
+            return found
+
+        total += float(np.logaddexp.reduce([score(way) for way in ways(0)])) - score(tuple(right))
+    return total
+
+
+def test_loss_is_that_of_all_segmentations(objective: EntityObjective) -> None:
+    weight = np.random.default_rng(1).normal(size=objective.parameters)
+    assert objective(weight)[0] == pytest.approx(loss_by_hand(objective, weight))
+
+
+def test_gradient_is_the_slope(objective: EntityObjective) -> None:
+    rng = np.random.default_rng(2)
+    weight, step = rng.normal(size=objective.parameters), 1e-5
+    _, gradient = objective(weight)
+    for _ in range(5):
+        direction = rng.normal(size=objective.parameters)
+        up, down = (objective(weight + s * direction)[0] for s in (step, -step))
+        assert (up - down) / (2 * step) == pytest.approx(float(gradient @ direction), rel=1e-6)
+
+
+def test_neighbours_in_one_go_are_as_one_by_one(objective: EntityObjective) -> None:
+    first, second, third = objective.sentences
+    assert [len(run) for run in in_runs(objective.sentences)] == [3]
+    assert [len(run) for run in in_runs([second, first, third])] == [1, 1, 1]
+    assert [len(run) for run in in_runs([third, first, second])] == [1, 2]
+    weight = np.random.default_rng(3).normal(size=objective.parameters)
+    loss, gradient = objective(weight)
+    order = [1, 0, 2]
+    apart = EntityObjective(
+        objective.made, [objective.sentences[i] for i in order], [ENTITIES[i] for i in order], LONGEST
+    )
+    assert apart(weight)[0] == pytest.approx(loss)
+    np.testing.assert_allclose(apart(weight)[1], gradient, atol=1e-9)
