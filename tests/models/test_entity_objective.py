@@ -41,7 +41,7 @@ def loss_by_hand(objective: EntityObjective, weight: np.ndarray) -> float:
         start, inside, end = (word[:, :, :-1] + word[:, :, -1:]).transpose(1, 0, 2)
 
         def score(entities: tuple[tuple[int, int, int], ...], start=start, inside=inside, end=end) -> float:
-            return sum(start[i, x] + inside[i:j, x].sum() + end[j - 1, x] for i, j, x in entities)
+            return sum(start[i, x] + inside[i + 1 : j, x].sum() + end[j - 1, x] for i, j, x in entities)
 
         def ways(begin: int, n: int = n) -> list[tuple[tuple[int, int, int], ...]]:
             if begin == n:

@@ -2,12 +2,12 @@
 
 An entity of type X over words i to j scores
 
-    start[i, X] + sum of inside[t, X] for t from i to j - 1, + end[j - 1, X]
+    start[i, X] + sum of inside[t, X] for t from i + 1 to j - 1, + end[j - 1, X]
 
-which is all that a linear chain knows of it. Each of the three is a score of the type plus one of entities of any type,
-so that what speaks for a name is learnt from all of them, however few there are of each. With ``total[j, X]``, the sum
-of inside[t, X] for t < j, this is a part that depends on i alone and one that depends on j alone, fit for charts
-and for segmentations alike.
+which is all that a linear chain knows of it, with B and I of each type; the last word also counts as such. Each of the
+three is a score of the type plus one of entities of any type, so that what speaks for a name is learnt from all of
+them, however few there are of each. With ``total[j, X]``, the sum of inside[t, X] for t < j, this is a part that
+depends on i alone and one that depends on j alone, fit for charts and for segmentations alike.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class EntityParameters:
         total = np.zeros((sentence.length + 1, self.types))
         np.cumsum(inside, axis=0, out=total[1:])
         begins, ends = -total, total
-        begins[:-1] += start
+        begins[:-1] += start - inside
         ends[1:] += end
         return begins, ends
 
@@ -59,8 +59,8 @@ class EntityParameters:
         """The reverse of :meth:`scores`: add to out [parameters] the gradient from slopes of the same shapes."""
         slope = np.empty((sentence.length, PARTS, self.types + 1))
         slope[:, 0, :-1] = begins[:-1]
-        # Of the inside of word t, the sum over all places after it.
-        slope[:, 1, :-1] = np.cumsum((ends - begins)[:0:-1], axis=0)[::-1]
+        # Of the inside of word t, the sum over all places after it, but for entities that begin with it.
+        slope[:, 1, :-1] = np.cumsum((ends - begins)[:0:-1], axis=0)[::-1] - begins[:-1]
         slope[:, 2, :-1] = ends[1:]
         slope[:, :, -1] = slope[:, :, :-1].sum(axis=2)
         add_gradients(sentence.lists["entity"], sentence.first, self.layout, slope.reshape(sentence.length, -1), out)
