@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail.models.entity_objective import EntityObjective, in_runs
-from dovetail.models.entity_parameters import EntityParameters, entity_outputs
+from dovetail.models.entity_parameters import EntityParameters, entity_layout, entity_outputs
 from dovetail.models.parser_parameters import SentenceLists
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import FeatureLists
@@ -83,3 +83,19 @@ def test_neighbours_in_one_go_are_as_one_by_one(objective: EntityObjective) -> N
     )
     assert apart(weight)[0] == pytest.approx(loss)
     np.testing.assert_allclose(apart(weight)[1], gradient, atol=1e-9)
+
+
+def test_features_have_parameters_of_the_types_they_are_seen_with(objective: EntityObjective) -> None:
+    lists = objective.sentences[0].lists["entity"]
+    layout = entity_layout(objective.sentences, ENTITIES, FEATURES, TYPES, 1)
+    seen: dict[int, set[int]] = {f: set() for f in range(FEATURES)}
+    for sentence, each in zip(objective.sentences, ENTITIES, strict=True):
+        for t in range(sentence.length):
+            for f in lists.feature[lists.ptr[sentence.first + t] : lists.ptr[sentence.first + t + 1]].tolist():
+                seen[f] |= {TYPES} | {kind for begin, end, kind in each if begin <= t < end}
+    for f, kinds in seen.items():
+        outputs = layout.label[layout.ptr[f] : layout.ptr[f + 1]].tolist()
+        assert sorted(outputs) == sorted(part * (TYPES + 1) + kind for part in range(3) for kind in kinds)
+    counts = np.bincount(lists.feature, minlength=FEATURES)
+    rare = entity_layout(objective.sentences, ENTITIES, FEATURES, TYPES, int(counts.max()))
+    assert (np.diff(rare.ptr) > 0).tolist() == (counts == counts.max()).tolist()

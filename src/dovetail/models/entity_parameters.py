@@ -12,6 +12,7 @@ depends on i alone and one that depends on j alone, fit for charts and for segme
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from dovetail.models.parser_parameters import SentenceLists
 from dovetail.scorers.linear import Layout
-from dovetail.scorers.listed import add_gradients, add_scores
+from dovetail.scorers.listed import add_gradients, add_scores, observed_layout, of_features
 
 Floats = NDArray[np.float64]
 PARTS = 3  # start, inside and end
@@ -29,6 +30,41 @@ PARTS = 3  # start, inside and end
 def entity_outputs(types: int) -> int:
     """How many scores a word has: of each part, one for every type and one for all of them."""
     return PARTS * (types + 1)
+
+
+def entity_layout(
+    sentences: Sequence[SentenceLists],
+    entities: Sequence[Sequence[tuple[int, int, int]]],
+    features: int,
+    types: int,
+    min_count: int,
+) -> Layout:
+    """The parameters of the features that occur so often: those of all types together, and those of types seen there.
+
+    ``entities``: of each sentence, ``(begin, end, type)``. A feature has parameters of a type if some word with it is
+    in an entity of that type; what speaks against entities is in those of all types, which every feature has.
+    """
+    lists = sentences[0].lists["entity"]
+    words = np.concatenate([np.arange(s.first, s.first + s.length) for s in sentences])
+    named = [
+        (s.first + t, kind)
+        for s, each in zip(sentences, entities, strict=True)
+        for begin, end, kind in each
+        for t in range(begin, end)
+    ]
+    inside, kinds = np.array(named, np.int64).reshape(-1, 2).T
+    positions = np.concatenate([words, inside])
+    outputs = np.concatenate([np.full(len(words), types), kinds])
+    parts = np.arange(PARTS) * (types + 1)
+    seen = observed_layout(
+        lists,
+        np.repeat(positions, PARTS),
+        (outputs[:, None] + parts).ravel(),
+        features,
+        entity_outputs(types),
+    )
+    often = np.bincount(lists.feature, minlength=features) >= min_count
+    return of_features(seen, often)
 
 
 @dataclass(frozen=True, eq=False)

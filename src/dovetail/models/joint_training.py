@@ -20,7 +20,7 @@ from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
 from dovetail.models.entity_objective import EntityObjective
-from dovetail.models.entity_parameters import EntityParameters, entity_outputs
+from dovetail.models.entity_parameters import EntityParameters, entity_layout
 from dovetail.models.joint_model import JointModel, widened
 from dovetail.models.joint_parameters import JointParameters
 from dovetail.models.parser_model import ParserModel, outputs_of
@@ -30,8 +30,7 @@ from dovetail.models.parser_pruning import allow
 from dovetail.models.parser_text import compiled, frequent_words, sentence_lists, with_gaps
 from dovetail.models.parser_training import UNSEEN, ParserSettings, Treebank, make_pruner
 from dovetail.models.tagger import Tagger
-from dovetail.scorers.linear import Layout, output_type
-from dovetail.scorers.listed import FeatureLists, observed_layout
+from dovetail.scorers.listed import observed_layout
 from dovetail.structures.grammar import Derivation, cells
 from dovetail.structures.grammar_parts import Mask
 from dovetail.text.sentence import Sentence, Span
@@ -53,15 +52,6 @@ def entity_feature_set(clusters: Mapping[str, Any]) -> FeatureSet:
     for name, found in clusters.items():
         lines.append(f"cluster({name}, {', '.join(map(str, found.levels))})[-1:2]")
     return FeatureSet.from_lines("entities", [line for line in lines if not line.startswith("edge")], (), clusters)
-
-
-def full_layout(lists: FeatureLists, features: int, outputs: int, min_count: int) -> Layout:
-    """A parameter for every output of the features that occur so often."""
-    often = np.bincount(lists.feature, minlength=features) >= min_count
-    ptr = np.concatenate([[0], np.cumsum(often * outputs)])
-    return Layout(
-        ptr.astype(np.int64), np.tile(np.arange(outputs, dtype=output_type(outputs)), int(often.sum())), outputs
-    )
 
 
 def nameable_tags(tags: Sequence[Sequence[str]], entities: Sequence[Sequence[Span]]) -> frozenset[str]:
@@ -156,14 +146,22 @@ class JointTraining:
             )
             for name, (group, _) in BLOCKS.items()
         }
-        layout = full_layout(lists["entity"], len(keys["entity"]), entity_outputs(len(types)), entity_min_count)
+        annotated = [i for i in range(len(places)) if i < both or i >= len(corpus.parsed)]
+        number = {name: i for i, name in enumerate(types)}
+        flat = [[(e.start, e.end, number[e.label]) for e in each] for each in corpus.entities]
+        layout = entity_layout(
+            [places[i] for i in annotated],
+            [flat[i] for i in annotated],
+            len(keys["entity"]),
+            len(types),
+            entity_min_count,
+        )
         made = JointParameters(joint, ParserParameters(base.grammar, layouts), EntityParameters(len(types), layout))
         start = np.zeros(made.size)
         binary, unary, _ = log_probabilities(base)
         start[made.parser.places["rule"]] = np.maximum(binary, UNSEEN)
         start[made.parser.places["unary"]] = np.maximum(unary, UNSEEN)
-        annotated = [i for i in range(len(places)) if i < both or i >= len(corpus.parsed)]
-        alone = _entity_objective(made, corpus, places, types, annotated, settings.threads)
+        alone = _entity_objective(made, places, flat, annotated, settings.threads)
         of_entities = LBFGS(limit=ENTITY_PASSES).minimise(alone, Prior(ENTITY_L2), np.zeros(alone.parameters))
         start[made.places["entities"]] = of_entities
         caution = np.zeros(made.size)
@@ -203,7 +201,7 @@ class JointTraining:
         if corpus.entities_only:
             rest = range(len(corpus.parsed), len(places))
             place = made.places["entities"]
-            others = _entity_objective(made, corpus, places, types, list(rest), settings.threads)
+            others = _entity_objective(made, places, flat, rest, settings.threads)
             models.append(BaseModel(others, np.arange(place.start, place.stop), sigma))
         together = HierarchicalObjective(models, made.size)
         return cls(model, together, together.start(start), together.spread_out(caution), both - kept)
@@ -218,17 +216,15 @@ class JointTraining:
 
 def _entity_objective(
     made: JointParameters,
-    corpus: JointCorpus,
     places: Sequence[SentenceLists],
-    types: Sequence[str],
+    entities: Sequence[Sequence[tuple[int, int, int]]],
     which: Sequence[int],
     threads: int,
 ) -> EntityObjective:
     """The likelihood of the entities of some sentences, by themselves."""
-    number = {name: i for i, name in enumerate(types)}
-    flat = [[(e.start, e.end, number[e.label]) for e in corpus.entities[i]] for i in which]
-    longest = max((end - begin for each in flat for begin, end, _ in each), default=1)
-    return EntityObjective(made.entities, [places[i] for i in which], flat, longest, threads)
+    known = [entities[i] for i in which]
+    longest = max((end - begin for each in known for begin, end, _ in each), default=1)
+    return EntityObjective(made.entities, [places[i] for i in which], known, longest, threads)
 
 
 def allow_joint(mask: Mask, tree: Derivation, joint: JointGrammar) -> None:

@@ -91,6 +91,13 @@ def observed_layout(
     return Layout(narrow(ptr.astype(np.int64)), (pairs % size).astype(output_type(size)), size)
 
 
+def of_features(layout: Layout, chosen: NDArray[np.bool_]) -> Layout:
+    """The parameters of some features alone; chosen: [features]. All outputs remain."""
+    counts = np.diff(layout.ptr)
+    ptr = np.concatenate([[0], np.cumsum(counts * chosen)])
+    return Layout(narrow(ptr.astype(np.int64)), layout.label[np.repeat(chosen, counts)], layout.outputs)
+
+
 @kernel
 def add_scores(lists: FeatureLists, first: int, layout: Layout, weight: NDArray[np.floating], out: Floats) -> None:
     """Add the scores of positions ``first``, ... to out [positions, outputs]; weight: [parameters]."""
