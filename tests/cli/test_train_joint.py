@@ -53,6 +53,8 @@ def test_annotate_gives_trees_and_entities(run: Run, model: Path, tmp_path: Path
     found = json.loads(run("annotate", "Ada saw the dog.", "--model", model).out)
     assert found["tree"].startswith("(ROOT")
     assert found["entities"][0]["label"] == "PER"
+    more = json.loads(run("annotate", "Ada saw the dog.", "--model", model, "--k-best", 2).out)
+    assert [set(answer) for answer in more["k_best"]] == [{"probability", "tree", "entities"}] * 2
     shown = run("annotate", "Ada saw the dog.", "--model", model, "--output-format", "pretty").out
     assert "PER" in shown
     assert run("annotate", "Ada saw the dog.", "--model", model, "--output", tmp_path / "a.svg").code == 0

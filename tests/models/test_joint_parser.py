@@ -63,6 +63,23 @@ def test_entities_have_probabilities(parser: JointParser) -> None:
     assert all(0.3 < (s.probability or 0) <= 1 for s in spans)
 
 
+def test_answers_are_pairs_whose_probabilities_sum_to_one(parser: JointParser) -> None:
+    words = ["Ada", "saw", "the", "old", "house", "."]
+    plain = replace(parser, balance=False)
+    plain.model_ = replace(parser._model(), bias=0.0)
+    [best] = plain.parse([words], probabilities=True)
+    [answers] = plain.kbest_parses([words], k=500)
+    assert (answers[0].tree, [e.label for e in answers[0].entities]) == (best.tree, [e.label for e in best.entities])
+    assert 0 < (best.probability or 0) <= (answers[0].probability or 0) + 1e-9
+    assert sum(a.probability or 0 for a in answers) == pytest.approx(1.0, abs=0.02)
+    for entity in best.entities:
+        place = (entity.start, entity.end, entity.label)
+        having = [a for a in answers if place in {(e.start, e.end, e.label) for e in a.entities}]
+        assert entity.probability == pytest.approx(sum(a.probability or 0 for a in having), abs=0.02)
+    [trees] = plain.kbest([words], k=500)
+    assert len({tree for tree, _ in trees}) == len(trees) <= len(answers)
+
+
 def test_annotate_gives_both(parser: JointParser) -> None:
     [found] = parser.annotate([Sentence(("Ada", "saw", "the", "dog", "."))])
     assert found.tree is not None

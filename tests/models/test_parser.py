@@ -56,6 +56,9 @@ def test_the_best_of_k_is_the_prediction_and_probabilities_sum_to_one(parser: Pa
     assert found[0][0] == parser.predict([sentence])[0]
     assert sum(probability for _, probability in found) == pytest.approx(1.0, abs=0.02)
     assert [p for _, p in found] == sorted((p for _, p in found), reverse=True)
+    [parse] = parser.parse([sentence], probabilities=True)
+    assert 0 < (parse.probability or 0) <= found[0][1] + 1e-9
+    assert parser.parse([sentence])[0].probability is None
 
 
 def test_samples_follow_the_probabilities(parser: Parser) -> None:

@@ -10,6 +10,7 @@ from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.models.parser import Parser
+    from dovetail.models.parser_decoding import Parse
     from dovetail.models.parser_explain import ConstituentExplanation, TreeEvidence
     from dovetail.text.sentence import Document, Sentence
 
@@ -35,17 +36,27 @@ def picture(sentence: Sentence) -> str:
 
 
 def details(parser: Parser, sentences: Sequence[Sentence], k: int, marginals: bool) -> list[dict[str, Any]]:
-    """``k_best``: ``{"probability", "tree"}``, best first; ``marginals``: every constituent that has a chance."""
+    """``k_best``: ``{"probability", "tree"}``, best first; ``marginals``: every constituent that has a chance.
+
+    Of joint parsers, ``k_best`` has the ``entities`` of each tree as well.
+    """
     found: list[dict[str, Any]] = [{} for _ in sentences]
     if k:
-        for fields, trees in zip(found, parser.kbest(sentences, k), strict=True):
-            fields["k_best"] = [{"probability": probability, "tree": str(tree)} for tree, probability in trees]
+        for fields, parses in zip(found, parser.kbest_parses(sentences, k), strict=True):
+            fields["k_best"] = [_answer(parse, parser.kind == "joint") for parse in parses]
     if marginals:
         for fields, spans in zip(found, parser.predict_marginals(sentences, SEEN), strict=True):
             fields["marginals"] = [
                 {"start": s.start, "end": s.end, "label": s.label, "probability": s.probability} for s in spans
             ]
     return found
+
+
+def _answer(parse: Parse, with_entities: bool) -> dict[str, Any]:
+    fields = {"probability": parse.probability, "tree": str(parse.tree)}
+    if not with_entities:
+        return fields
+    return fields | {"entities": [[entity.start, entity.end, entity.label] for entity in parse.entities]}
 
 
 def bracket_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:

@@ -203,7 +203,7 @@ class Parser(Estimator):
         return [each.tree for each in self.parse(sentences)]
 
     def parse(self, sentences: Iterable[Any], probabilities: bool = False) -> list[Parse]:
-        """The tree of every sentence and how it was found; with probabilities, that of every constituent."""
+        """The tree of every sentence and how it was found; with probabilities, of every part and of the whole."""
         corpus = as_sentences(sentences)
         model = self._model()
         found: list[Parse] = []
@@ -231,18 +231,19 @@ class Parser(Estimator):
 
         Trees that differ only in the parts that a long constituent is built from are one tree; so fewer may be found.
         """
-        corpus = as_sentences(sentences)
-        decoder = Decoder(self._model())
-
-        def one(part: Part) -> list[tuple[Tree, float]]:
-            chart = decoder.chart(part)[0]
+        answers = []
+        for parses in self.kbest_parses(sentences, k):
             found: dict[Tree, float] = {}
-            for derivation, log_probability in chart.kbest(k):
-                tree = decoder.rooted(derivation, part.shown)
-                found[tree] = found.get(tree, 0.0) + float(np.exp(log_probability))
-            return sorted(found.items(), key=lambda pair: -pair[1])
+            for parse in parses:
+                found[parse.tree] = found.get(parse.tree, 0.0) + (parse.probability or 0.0)
+            answers.append(sorted(found.items(), key=lambda pair: -pair[1]))
+        return answers
 
-        return [self._whole(one(parts[0]), parts) for parts in self._parts(decoder.model, corpus)]
+    def kbest_parses(self, sentences: Iterable[Any], k: int = 10) -> list[list[Parse]]:
+        """As :meth:`kbest`; of a joint parser with entities, each answer a tree and its entities."""
+        decoder = Decoder(self._model())
+        every = self._parts(decoder.model, as_sentences(sentences))
+        return [decoder.kbest(self._whole(parts[0], parts), k) for parts in every]
 
     def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[Tree]]:
         """``n`` trees of every sentence, drawn exactly from the model's distribution over those that pruning leaves."""

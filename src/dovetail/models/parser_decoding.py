@@ -40,6 +40,8 @@ class Parse:
     search: Search = "usual"
     entities: tuple[Span, ...] = ()
     """Those that a joint parser finds."""
+    probability: float | None = None
+    """Of the tree and its entities together, where probabilities are asked for; of a ``cut`` one, that of all parts."""
 
 
 class Part(NamedTuple):
@@ -66,9 +68,21 @@ class Decoder:
         best = chart.max_recall(*self.labels.of_chart, COST) if self.by_recall else model.searched(chart).best()
         if best is None:
             return Parse(Tree(model.root, tuple(self.pieces(part))), "pieces")
-        known = self.labels.probabilities(chart, best) if self.with_probabilities else None
-        entities = model.entities(best, chart if self.with_probabilities else None)
-        return Parse(self.rooted(best, part.shown, known), search, tuple(entities))
+        if not self.with_probabilities:
+            return Parse(self.rooted(best, part.shown), search, tuple(model.entities(best)))
+        tree = self.rooted(best, part.shown, self.labels.probabilities(chart, best))
+        whole = min(1.0, float(np.exp(chart.score(best) - chart.log_partition())))
+        return Parse(tree, search, tuple(model.entities(best, chart)), whole)
+
+    def kbest(self, part: Part, k: int) -> list[Parse]:
+        """The k most probable answers, best first; those that differ only in how a tree is built up are one."""
+        chart, search = self.chart(part)
+        found: dict[tuple[Tree, tuple[Span, ...]], float] = {}
+        for derivation, log_probability in chart.kbest(k):
+            pair = self.rooted(derivation, part.shown), tuple(self.model.entities(derivation))
+            found[pair] = found.get(pair, 0.0) + float(np.exp(log_probability))
+        best_first = sorted(found.items(), key=lambda one: -one[1])
+        return [Parse(tree, search, entities, p) for (tree, entities), p in best_first]
 
     def pieces(self, part: Part) -> list[Tree]:
         """As few trees as cover a sentence that has none of its own."""
@@ -131,7 +145,9 @@ def joined(parts: Sequence[Parse], root: str) -> Parse:
     for part in parts:
         entities += [replace(e, start=e.start + begin, end=e.end + begin) for e in part.entities]
         begin += len(part.tree)
-    return Parse(Tree(root, tuple(children)), "cut", tuple(entities))
+    known = [part.probability for part in parts if part.probability is not None]
+    whole = float(np.prod(known)) if len(known) == len(parts) else None
+    return Parse(Tree(root, tuple(children)), "cut", tuple(entities), whole)
 
 
 def pieces(treebank: TreebankGrammar, chart: ParseChart, words: Sequence[str]) -> list[Tree]:
