@@ -210,12 +210,13 @@ def test_repairs(tree: str, entity: tuple[int, int], repaired: tuple[int, int], 
     assert found.tree.words() == parsed.words()
 
 
-def test_what_cannot_be_repaired_is_listed() -> None:
-    parsed = parse_tree("(ROOT (S (NP (NN a) (NN b)) (VP (VB c) (NN d))))")
+@pytest.mark.parametrize(("end", "text"), [(3, "b c"), (4, "b c d")])  # a subject is no inner phrase: it stays whole
+def test_what_cannot_be_repaired_is_listed(end: int, text: str) -> None:
+    parsed = parse_tree("(ROOT (S (NP (DT a) (NN b)) (VP (VB c) (NN d))))")
     report = RepairReport()
-    sentence = Sentence(parsed.words(), tree=parsed, spans=(Span(1, 3, "X"),), id="s1")
+    sentence = Sentence(parsed.words(), tree=parsed, spans=(Span(1, end, "X"),), id="s1")
     assert fitted(sentence, report).spans == ()
-    assert [(lost.sentence, lost.text) for lost in report.lost] == [("s1", "b c")]
+    assert [(lost.sentence, lost.text) for lost in report.lost] == [("s1", text)]
     assert report.lines()[-1] == "left out: 1"
 
 

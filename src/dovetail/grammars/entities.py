@@ -105,7 +105,7 @@ def _fit(entity: Span, constituents: list[Span], tags: Sequence[str], report: Re
         if not any(crosses(shorter, c) for c in constituents):
             report.repaired["final period"] += 1
             return shorter
-    if len(crossed) == 1 and crossed[0].start < entity.start and crossed[0].label.startswith("NP"):
+    if len(crossed) == 1 and crossed[0].start < entity.start and _is_inner(crossed[0], constituents):
         [phrase] = crossed
         before = tags[phrase.start : entity.start]
         place = constituents.index(phrase)
@@ -118,6 +118,13 @@ def _fit(entity: Span, constituents: list[Span], tags: Sequence[str], report: Re
             report.repaired["modifier before a phrase"] += 1
             return entity
     return None
+
+
+def _is_inner(phrase: Span, constituents: Sequence[Span]) -> bool:
+    """Whether a phrase is a noun phrase that begins another one: (NP (NP ...) (PP ...) ...)."""
+    around = [c for c in constituents if c.start <= phrase.start and phrase.end < c.end]
+    nearest = min(reversed(around), key=lambda c: c.end - c.start, default=None)
+    return nearest is not None and phrase.label.startswith("NP") and nearest.label.startswith("NP")
 
 
 def entity_words(span: Span) -> range:
