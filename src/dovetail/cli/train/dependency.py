@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,9 +13,12 @@ from dovetail.cli import options
 from dovetail.cli.console import count, say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.dependencies import attachment_record, attachment_report, check_heads
+from dovetail.cli.domains import named_files
 from dovetail.cli.output import check_writable
-from dovetail.cli.progress import reporting
+from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.domains import Data, DomainFiles, check_files
+from dovetail.cli.train.parser_domains import Sigma, check_outputs, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -25,14 +29,17 @@ if TYPE_CHECKING:
 
 # The defaults of settings are those of DependencyParser: an option that is not given is not passed on.
 def train_dependency(
-    train: Annotated[
-        Path, typer.Option("--train", metavar="FILE", help="Sentences with heads, relations and tags (.gz too).")
-    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    train: Annotated[
+        Path | None,
+        typer.Option("--train", metavar="FILE", help="Sentences with heads, relations and tags (.gz too)."),
+    ] = None,
     dev: Annotated[
         Path | None,
         typer.Option("--dev", metavar="FILE", help="Such sentences that decide when to stop, and how sure to be."),
     ] = None,
+    domain: DomainFiles = None,
+    sigma: Sigma = None,
     input_format: Annotated[
         CorpusFormat | None, typer.Option(help="Of both files.", show_default="told by the name, else conll")
     ] = None,
@@ -105,6 +112,12 @@ def train_dependency(
     Ctrl-C ends the step at hand early: the best weights so far are saved, and the exit code is 0.
     """
     check_writable(output)
+    files = named_files(domain, "--domain")
+    if files:
+        check_files(train, True, dev=dev, patience=patience, init=init, resume=resume, half=half)
+        check_outputs(output, list(files))
+    else:
+        check_files(train, False, sigma=sigma is not None)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     from dovetail.models.dependency import DependencyParser
@@ -117,6 +130,19 @@ def train_dependency(
     parser = DependencyParser(**{name: value for name, value in given.items() if value is not None})
     start = DependencyParser.load(init) if init is not None else None
     corpora = Corpora(input_format, options.names(columns), encoding)
+
+    def fit(data: Data, reporter: Reporter) -> Mapping[str | None, DependencyParser]:
+        from dovetail.models.dependency_domains import fit_domains
+
+        for name, some in data.items():
+            check_heads(some, files[name], encoding)
+        parser.clusters = _clusters(clusters or ())
+        given_sigma = {} if sigma is None else {"sigma": sigma}
+        return fit_domains(parser, data, progress=reporter.trained, **given_sigma)
+
+    if train is None:
+        train_parser_domains(files, corpora, fit, output, quiet)
+        return
     began = time.perf_counter()
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")

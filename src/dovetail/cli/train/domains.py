@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from dovetail.cli.console import count, warn_all
 from dovetail.cli.corpus import Corpora
@@ -15,6 +17,7 @@ from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.scores import label_of, score, tagset
 from dovetail.cli.train.doubts import doubts
 from dovetail.cli.train.summary import STOPPED, file_size
+from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.features.sets import FeatureSet
@@ -23,6 +26,15 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
 
 Data = Mapping[str, "list[Sentence]"]
+
+DomainFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--domain",
+        metavar="NAME=FILE",
+        help="Instead of --train: annotated text of one of several domains; give it once for each.",
+    ),
+]
 
 
 class Strategy(StrEnum):
@@ -34,7 +46,17 @@ class Strategy(StrEnum):
     augment = "augment"
 
 
-def _read(reporter: Reporter, corpora: Corpora, files: Mapping[str, Path]) -> dict[str, list[Sentence]]:
+def check_files(train: Path | None, domains: bool, **others: object) -> None:
+    """Either one file to learn from, or those of domains, and no option that is for the other case."""
+    if (train is None) != domains:
+        raise DovetailError("give --train FILE, or --domain NAME=FILE for each of several domains")
+    misplaced = [name.replace("_", "-") for name, value in others.items() if value]
+    if misplaced:
+        which = "is not for several domains" if domains else "is for several domains, given by --domain"
+        raise DovetailError(f"--{misplaced[0]} {which}")
+
+
+def read_domains(reporter: Reporter, corpora: Corpora, files: Mapping[str, Path]) -> dict[str, list[Sentence]]:
     """The sentences of each domain."""
     found = {}
     for name, path in files.items():
@@ -73,7 +95,7 @@ def train_domains(
     model = MultiDomainTagger(tagger=tagger, **{k: v for k, v in settings.items() if v is not None})
     began = time.perf_counter()
     with reporting(quiet) as reporter:
-        data, dev = (_read(reporter, corpora, given) for given in (files, dev_files))
+        data, dev = (read_domains(reporter, corpora, given) for given in (files, dev_files))
         corpora.warn()
         warn_all(domain_doubts(data, dev, tagger.target))
         tagger.features = features(reporter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,9 +13,12 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import count, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.domains import named_files
 from dovetail.cli.output import check_writable
-from dovetail.cli.progress import reporting
+from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.domains import Data, DomainFiles, check_files
+from dovetail.cli.train.parser_domains import Sigma, check_outputs, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -60,15 +64,17 @@ class ParserOptimiser(StrEnum):
 
 # The defaults of settings are those of Parser: an option that is not given is not passed on.
 def train_parser(
-    train: Annotated[
-        Path,
-        typer.Option("--train", metavar="FILE", help="Trees: brackets, or JSON lines with a field tree (.gz too)."),
-    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    train: Annotated[
+        Path | None,
+        typer.Option("--train", metavar="FILE", help="Trees: brackets, or JSON lines with a field tree (.gz too)."),
+    ] = None,
     dev: Annotated[
         Path | None,
         typer.Option("--dev", metavar="FILE", help="The same, to decide when to stop, and which weights are the best."),
     ] = None,
+    domain: DomainFiles = None,
+    sigma: Sigma = None,
     max_length: Annotated[
         int | None,
         typer.Option(
@@ -144,6 +150,12 @@ def train_parser(
     Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
     """
     check_writable(output)
+    files = named_files(domain, "--domain")
+    if files:
+        check_files(train, True, dev=dev, patience=patience)
+        check_outputs(output, list(files))
+    else:
+        check_files(train, False, sigma=sigma is not None)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     given: dict[str, Any] = {
@@ -157,15 +169,27 @@ def train_parser(
     }
     from dovetail.models.parser import Parser
 
-    corpora = Corpora(input_format, None, encoding)
-    began = time.perf_counter()
-    with reporting(quiet) as reporter:
+    def new(reporter: Reporter) -> Parser:
         found = resources.word_resources(
             reporter, unlabelled=unlabelled or (), clusters=clusters or (), encoding=encoding, threads=threads,
             keep=save_clusters,
         )  # fmt: skip
         found.pop("casing", None)
-        parser = Parser(clusters=found or None, **settings)  # type: ignore[arg-type]
+        return Parser(clusters=found or None, **settings)  # type: ignore[arg-type]
+
+    def fit(data: Data, reporter: Reporter) -> Mapping[str | None, Parser]:
+        from dovetail.models.parser_domains import fit_domains
+
+        given_sigma = {} if sigma is None else {"sigma": sigma}
+        return fit_domains(new(reporter), data, progress=reporter.trained, doing=reporter.doing, **given_sigma)
+
+    corpora = Corpora(input_format, None, encoding)
+    if train is None:
+        train_parser_domains(files, corpora, fit, output, quiet)
+        return
+    began = time.perf_counter()
+    with reporting(quiet) as reporter:
+        parser = new(reporter)
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
         held_out = corpora.sentences(dev) if dev is not None else None

@@ -16,7 +16,7 @@ from dovetail.cli.domains import named_files
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
-from dovetail.cli.train.domains import Strategy, train_domains
+from dovetail.cli.train.domains import DomainFiles, Strategy, check_files, train_domains
 from dovetail.cli.train.doubts import doubts
 from dovetail.cli.train.summary import summary
 from dovetail.errors import DovetailError
@@ -63,14 +63,7 @@ def train_tagger(
             help="Annotated text that decides when to stop, and which weights are the best.",
         ),
     ] = None,
-    domain: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--domain",
-            metavar="NAME=FILE",
-            help="Instead of --train: annotated text of one of several domains; give it once for each.",
-        ),
-    ] = None,
+    domain: DomainFiles = None,
     dev_domain: Annotated[
         list[str] | None,
         typer.Option("--dev-domain", metavar="NAME=FILE", help="Instead of --dev: such text of some or all domains."),
@@ -195,10 +188,10 @@ def train_tagger(
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     files, dev_files = named_files(domain, "--domain"), named_files(dev_domain, "--dev-domain")
     if files:
-        _check_files(train, True, dev=dev, init=init, resume=resume)
+        check_files(train, True, dev=dev, init=init, resume=resume)
     else:
         loose = sigma is not None
-        _check_files(train, False, dev_domain=dev_files, strategy=strategy, sigma=loose, no_restrict=not restrict)
+        check_files(train, False, dev_domain=dev_files, strategy=strategy, sigma=loose, no_restrict=not restrict)
     from dovetail.features import sets
     from dovetail.models.tagger import Tagger
 
@@ -242,16 +235,6 @@ def train_tagger(
     if checkpoint is not None and checkpoint.exists():
         say(f"run the same command again to go on from {checkpoint}")
     print(summary(model, held_out, output, seconds))
-
-
-def _check_files(train: Path | None, domains: bool, **others: object) -> None:
-    """Either one file to learn from, or those of domains, and no option that is for the other case."""
-    if (train is None) != domains:
-        raise DovetailError("give --train FILE, or --domain NAME=FILE for each of several domains")
-    misplaced = [name.replace("_", "-") for name, value in others.items() if value]
-    if misplaced:
-        which = "is not for several domains" if domains else "is for several domains, given by --domain"
-        raise DovetailError(f"--{misplaced[0]} {which}")
 
 
 def _plain(value: Any) -> Any:
