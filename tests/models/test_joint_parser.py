@@ -129,6 +129,17 @@ def test_by_recall_the_probable_entities_are_found(parser: JointParser) -> None:
         assert all((e.probability or 0) > 0.3 for e in expected)
 
 
+def test_by_recall_a_bias_lowers_what_entities_must_have(parser: JointParser) -> None:
+    bare = [Sentence(s.words) for s in annotated(30, seed=6)]
+    found = []
+    for bias in (-6.0, 0.0):
+        made = replace(parser, decode="recall")
+        made.model_ = replace(parser._model(), bias=bias)
+        found.append([e for each in made.predict_entities(bare) for e in each])
+    assert 0 < len(found[0]) < len(found[1])
+    assert all((e.probability or 0) > 0.99 for e in found[0])
+
+
 def test_trees_alone_and_entities_alone_help() -> None:
     few = annotated(12, seed=2)
     more = annotated(150, seed=3)

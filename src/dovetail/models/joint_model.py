@@ -75,6 +75,11 @@ class JointModel:
         """The labels of constituents, by joint symbols and unary rules."""
         return LabelTable.of_joint(self.joint)
 
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """How probable a constituent or an entity must be to be worth having, by recall: [labels]."""
+        return self.labels.costs(self.bias)
+
     @cached_property
     def _index(self) -> dict[str, FeatureIndex]:
         return {**self.parser.index, "entity": FeatureIndex(self.entity_keys)}

@@ -22,7 +22,6 @@ from dovetail.text.tree import Tree
 
 LONGEST = 250  # words; what is longer is cut, for the time grows with the cube
 STOPS = frozenset(".;:?!,")
-COST = 0.5  # by recall, a constituent must be this probable to be worth having
 WIDER = (1e-6, 0.0)  # thresholds to try where the usual one leaves no tree
 
 Search = Literal["usual", "wider", "pieces", "cut"]
@@ -65,7 +64,7 @@ class Decoder:
         """The tree of a sentence of up to 250 words."""
         model = self.model
         chart, search = self.chart(part)
-        best = chart.max_recall(*self.labels.of_chart, COST) if self.by_recall else model.searched(chart).best()
+        best = chart.max_recall(*self.labels.of_chart, model.costs) if self.by_recall else model.searched(chart).best()
         if best is None:
             return Parse(Tree(model.root, tuple(self.pieces(part))), "pieces")
         if not self.with_probabilities:

@@ -49,6 +49,15 @@ class LabelTable:
         """The arguments that charts take."""
         return self.group, self.chains
 
+    def costs(self, bias: float = 0.0) -> NDArray[np.float64]:
+        """How probable a constituent or entity must be to be worth having, by recall: [labels].
+
+        Half; of entities, what is half if their log-odds are raised by ``bias``.
+        """
+        found = np.full(len(self.names), 0.5)
+        found[self.entities :] = 1.0 / (1.0 + np.exp(bias))
+        return found
+
     def spans(self, chart: ParseChart, least: float) -> list[Span]:
         """All constituents more probable than ``least``, by where they begin and, the longest first, end."""
         n, known = len(chart), chart.label_marginals(*self.of_chart)[:, : self.entities]

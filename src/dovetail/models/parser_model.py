@@ -69,6 +69,11 @@ class ParserModel:
         """The labels of constituents."""
         return LabelTable.of(self.treebank)
 
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """How probable a constituent must be to be worth having, by recall: [labels]."""
+        return self.labels.costs()
+
     @cached_property
     def index(self) -> dict[str, FeatureIndex]:
         """The numbers of features, by group."""

@@ -146,13 +146,13 @@ class ParseChart:
         return label_marginals(self.grammar, self.span_marginals(), labelling)
 
     def max_recall(
-        self, group: ArrayLike, unary_labels: Sequence[ArrayLike] | None = None, cost: float = 0.0
+        self, group: ArrayLike, unary_labels: Sequence[ArrayLike] | None = None, cost: float | Floats = 0.0
     ) -> Derivation | None:
         """The tree expected to have the most labelled constituents and tags right, None where there is none.
 
         It maximises the sum of its :meth:`label_marginals`, each less ``cost``, and tag marginals, among the trees
         that are possible. Without a cost, every constituent that a grammar lets in is worth having however
-        improbable; with one of 0.5, those more probable than not.
+        improbable; with one of 0.5, those more probable than not. ``cost`` may be one for each label.
         """
         labelling = Labelling.of(self.grammar, group, unary_labels)
         return max_recall(self.grammar, self.potentials, self.span_marginals(), labelling, cost)

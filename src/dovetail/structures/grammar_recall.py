@@ -100,9 +100,16 @@ def label_marginals(grammar: Grammar, marginals: SpanMarginals, labelling: Label
 
 
 def max_recall(
-    grammar: Grammar, potentials: GrammarPotentials, marginals: SpanMarginals, labelling: Labelling, cost: float
+    grammar: Grammar,
+    potentials: GrammarPotentials,
+    marginals: SpanMarginals,
+    labelling: Labelling,
+    cost: float | Floats,
 ) -> Derivation | None:
-    """The possible tree with the largest sum of label marginals less ``cost`` a constituent, and tag marginals."""
+    """The possible tree with the largest sum of label marginals less ``cost`` a constituent, and tag marginals.
+
+    ``cost``: one for all labels, or [labels].
+    """
     n = len(potentials.tag)
     gain = label_marginals(grammar, marginals, labelling) - cost
     padded = np.concatenate([gain, np.zeros((len(gain), 1))], axis=1)  # the last column is of the group -1
