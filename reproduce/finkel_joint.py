@@ -3,7 +3,7 @@
 The published corpora are parts of OntoNotes; ours are the genres of GUM (named entities, of nested ones the outermost)
 and GENIA. For every genre: a parser by itself, a tagger of entities by itself with the features that the joint model
 has for them, the joint model, and the hierarchical joint model, which takes trees from every other of the remaining
-genres and entities from the rest of them (of GENIA, from other abstracts). Nothing is tuned on the part that is scored.
+genres and entities from the rest of them (of GENIA, from other abstracts). All genres have the same settings.
 """
 
 from __future__ import annotations
