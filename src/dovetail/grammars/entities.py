@@ -121,7 +121,7 @@ def _fit(entity: Span, constituents: list[Span], tags: Sequence[str], report: Re
 
 
 def _is_inner(phrase: Span, constituents: Sequence[Span]) -> bool:
-    """Whether a phrase is a noun phrase that begins another one: (NP (NP ...) (PP ...) ...)."""
+    """Whether a phrase is a noun phrase in another one that goes on after it: (NP (NP ...) (PP ...) ...)."""
     around = [c for c in constituents if c.start <= phrase.start and phrase.end < c.end]
     nearest = min(reversed(around), key=lambda c: c.end - c.start, default=None)
     return nearest is not None and phrase.label.startswith("NP") and nearest.label.startswith("NP")

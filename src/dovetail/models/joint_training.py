@@ -108,14 +108,12 @@ class JointTraining:
 
     Where some sentences have trees alone or entities alone, there are up to three models, for both and for either,
     whose weights lean on each other by a hierarchical prior; the first is the one to keep. ``start`` has the weights of
-    entities as they are best without trees, and ``caution`` is for ``AdaGrad.memory``: with full first steps these
-    would be lost again, since words have so many features for entities that names are soon known by heart.
+    entities as they are best without trees.
     """
 
     model: JointModel
     objective: ParserObjective | HierarchicalObjective
     start: Floats
-    caution: Floats
     left_out: int
 
     @classmethod
@@ -164,8 +162,6 @@ class JointTraining:
         alone = _entity_objective(made, places, flat, annotated, settings.threads)
         of_entities = LBFGS(limit=ENTITY_PASSES).minimise(alone, Prior(ENTITY_L2), np.zeros(alone.parameters))
         start[made.places["entities"]] = of_entities
-        caution = np.zeros(made.size)
-        caution[made.parser.size :] = CAUTION
         pruner = make_pruner(whole, base, settings.binarisation, settings.threshold, settings.clusters)
         parser_keys = {group: keys[group] for group in ParserFeatures._fields}
         weight = start.astype(np.float32)
@@ -193,7 +189,7 @@ class JointTraining:
         roots = base.root_count > 0
         objective = ParserObjective(made, examples[:kept], roots, settings.threads)
         if not corpus.trees_only and not corpus.entities_only:
-            return cls(model, objective, start, caution, both - kept)
+            return cls(model, objective, start, both - kept)
         models = [BaseModel(objective, None, sigma)]
         if corpus.trees_only:
             trees = ParserObjective(made.parser, examples[kept:], roots, settings.threads)
@@ -204,7 +200,19 @@ class JointTraining:
             others = _entity_objective(made, places, flat, rest, settings.threads)
             models.append(BaseModel(others, np.arange(place.start, place.stop), sigma))
         together = HierarchicalObjective(models, made.size)
-        return cls(model, together, together.start(start), together.spread_out(caution), both - kept)
+        return cls(model, together, together.start(start), both - kept)
+
+    @property
+    def caution(self) -> Floats:
+        """For ``AdaGrad.memory`` [parameters]: small first steps for all weights but those of trees.
+
+        With full ones, where entities start from would be lost again: words have so many features for entities that
+        names are soon known by heart.
+        """
+        made = self.model.parameters
+        found = np.zeros(made.size)
+        found[made.parser.size :] = CAUTION
+        return found if isinstance(self.objective, ParserObjective) else self.objective.spread_out(found)
 
     def export(self, weight: Floats) -> JointModel:
         """The trained model."""

@@ -13,12 +13,11 @@ from dovetail.cli import options
 from dovetail.cli.console import count, say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.dependencies import attachment_record, attachment_report, check_heads
-from dovetail.cli.domains import named_files
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
-from dovetail.cli.train.domains import Data, DomainFiles, check_files
-from dovetail.cli.train.parser_domains import Sigma, check_outputs, train_parser_domains
+from dovetail.cli.train.domains import Data, DomainFiles
+from dovetail.cli.train.parser_domains import Sigma, domain_files, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -112,12 +111,7 @@ def train_dependency(
     Ctrl-C ends the step at hand early: the best weights so far are saved, and the exit code is 0.
     """
     check_writable(output)
-    files = named_files(domain, "--domain")
-    if files:
-        check_files(train, True, dev=dev, patience=patience, init=init, resume=resume, half=half)
-        check_outputs(output, list(files))
-    else:
-        check_files(train, False, sigma=sigma is not None)
+    files = domain_files(domain, train, sigma, output, dev=dev, patience=patience, init=init, resume=resume, half=half)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     from dovetail.models.dependency import DependencyParser
@@ -131,17 +125,16 @@ def train_dependency(
     start = DependencyParser.load(init) if init is not None else None
     corpora = Corpora(input_format, options.names(columns), encoding)
 
-    def fit(data: Data, reporter: Reporter) -> Mapping[str | None, DependencyParser]:
+    def fit(data: Data, reporter: Reporter, **how_far: float) -> Mapping[str | None, DependencyParser]:
         from dovetail.models.dependency_domains import fit_domains
 
         for name, some in data.items():
             check_heads(some, files[name], encoding)
         parser.clusters = _clusters(clusters or ())
-        given_sigma = {} if sigma is None else {"sigma": sigma}
-        return fit_domains(parser, data, progress=reporter.trained, **given_sigma)
+        return fit_domains(parser, data, progress=reporter.trained, **how_far)
 
     if train is None:
-        train_parser_domains(files, corpora, fit, output, quiet)
+        train_parser_domains(files, corpora, fit, sigma, output, quiet)
         return
     began = time.perf_counter()
     with reporting(quiet) as reporter:

@@ -13,12 +13,11 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import count, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.domains import named_files
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
-from dovetail.cli.train.domains import Data, DomainFiles, check_files
-from dovetail.cli.train.parser_domains import Sigma, check_outputs, train_parser_domains
+from dovetail.cli.train.domains import Data, DomainFiles
+from dovetail.cli.train.parser_domains import Sigma, domain_files, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -150,12 +149,7 @@ def train_parser(
     Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
     """
     check_writable(output)
-    files = named_files(domain, "--domain")
-    if files:
-        check_files(train, True, dev=dev, patience=patience)
-        check_outputs(output, list(files))
-    else:
-        check_files(train, False, sigma=sigma is not None)
+    files = domain_files(domain, train, sigma, output, dev=dev, patience=patience)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     given: dict[str, Any] = {
@@ -177,15 +171,14 @@ def train_parser(
         found.pop("casing", None)
         return Parser(clusters=found or None, **settings)  # type: ignore[arg-type]
 
-    def fit(data: Data, reporter: Reporter) -> Mapping[str | None, Parser]:
+    def fit(data: Data, reporter: Reporter, **how_far: float) -> Mapping[str | None, Parser]:
         from dovetail.models.parser_domains import fit_domains
 
-        given_sigma = {} if sigma is None else {"sigma": sigma}
-        return fit_domains(new(reporter), data, progress=reporter.trained, doing=reporter.doing, **given_sigma)
+        return fit_domains(new(reporter), data, progress=reporter.trained, doing=reporter.doing, **how_far)
 
     corpora = Corpora(input_format, None, encoding)
     if train is None:
-        train_parser_domains(files, corpora, fit, output, quiet)
+        train_parser_domains(files, corpora, fit, sigma, output, quiet)
         return
     began = time.perf_counter()
     with reporting(quiet) as reporter:
