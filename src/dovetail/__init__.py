@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dovetail.evaluate import entity_scores, token_scores
     from dovetail.features.sets import FeatureSet
     from dovetail.models.dependency import DependencyParser
+    from dovetail.models.domain_parsers import MultiDomainParser
     from dovetail.models.domains import MultiDomainTagger
     from dovetail.models.joint_parser import JointParser
     from dovetail.models.nested import NestedTagger
@@ -39,6 +40,7 @@ __all__ = [
     "InputError",
     "JointParser",
     "ModelFileError",
+    "MultiDomainParser",
     "MultiDomainTagger",
     "NestedTagger",
     "Parser",
@@ -60,6 +62,7 @@ _HOMES = {
     "DependencyParser": "dovetail.models.dependency",
     "Document": "dovetail.text.sentence",
     "FeatureSet": "dovetail.features.sets",
+    "MultiDomainParser": "dovetail.models.domain_parsers",
     "MultiDomainTagger": "dovetail.models.domains",
     "NestedTagger": "dovetail.models.nested",
     "JointParser": "dovetail.models.joint_parser",
@@ -92,6 +95,7 @@ ENGLISH_MODEL = "english-ner.dovetail"
 
 _KINDS = {
     "dependency": "DependencyParser",
+    "domain-parsers": "MultiDomainParser",
     "domains": "MultiDomainTagger",
     "joint": "JointParser",
     "nested": "NestedTagger",
@@ -102,7 +106,7 @@ _KINDS = {
 
 
 def load(path: str | Path | None = None) -> Any:
-    """Read a model file, a Tagger or a Segmenter by its kind; without a path, the English model of named entities."""
+    """Read a model file, by its kind a Tagger, a Parser...; without a path, the English model of named entities."""
     from dovetail.models.file import load_model
 
     found = embedded(ENGLISH_MODEL) if path is None else path

@@ -1,4 +1,4 @@
-"""``train parser --domain`` and ``train dependency --domain``: a file for each domain, and one for other text."""
+"""``train parser --domain`` and ``train dependency --domain``: parsers of several domains in one file."""
 
 from __future__ import annotations
 
@@ -24,25 +24,44 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_parser_of_constituents_for_each(run: Run, folder: Path) -> None:
+def test_constituents_of_each_in_one_file(run: Run, folder: Path) -> None:
     result = run("train", "parser", "--domain", f"news={folder / 'news.jsonl'}", "--domain",
                  f"chat={folder / 'chat.jsonl'}", "--output", folder / "p.dovetail", "--iterations", 2, "--batch", 8,
                  "--sigma", 0.2, "--tags", "given", "--quiet")  # fmt: skip
     assert result.code == 0, result.err
     assert "news: trained on 25 sentences" in result.out
-    assert "no known domain" in result.out
-    for name in ("p", "p.news", "p.chat"):
-        found = run("evaluate", folder / "news.jsonl", "--model", folder / f"{name}.dovetail", "--json")
+    assert "2 domains" in result.out
+    model = ("--model", folder / "p.dovetail")
+    for domain in ((), ("--domain", "news"), ("--domain", "chat")):
+        found = run("evaluate", folder / "news.jsonl", *model, *domain, "--json")
         assert json.loads(found.out)["f1"] > 50
+    unknown = run("annotate", folder / "news.jsonl", *model, "--domain", "law")
+    assert unknown.code == 2
+    assert "no domain 'law'; the model knows news, chat" in unknown.err
 
 
-def test_a_parser_of_dependencies_for_each(run: Run, folder: Path) -> None:
+def test_dependencies_of_each_in_one_file(run: Run, folder: Path) -> None:
     arcs = folder / "arcs.jsonl"
     result = run("train", "dependency", "--domain", f"news={arcs}", "--domain", f"chat={arcs}", "--output",
                  folder / "d", "--bits", 12, "--no-relations", "--quiet")  # fmt: skip
     assert result.code == 0, result.err
-    for name in ("d", "d.news", "d.chat"):
-        assert "UAS 100.00" in run("evaluate", arcs, "--model", folder / name).out
+    for domain in ((), ("--domain", "news"), ("--domain", "chat")):
+        assert "UAS 100.00" in run("evaluate", arcs, "--model", folder / "d", *domain).out
+
+
+def test_what_is_left_out_or_changed_is_told(run: Run, folder: Path) -> None:
+    short = run("train", "parser", "--domain", f"news={folder / 'news.jsonl'}", "--domain",
+                f"chat={folder / 'chat.jsonl'}", "--output", folder / "p", "--iterations", 1, "--tags", "given",
+                "--max-length", 4, "--quiet")  # fmt: skip
+    assert short.code == 0, short.err
+    assert "too long" in short.err
+    crossing = {"head": ("3", "4", "0", "3"), "deprel": ("a", "b", "root", "c"), "pos": ("A", "B", "C", "D")}
+    write_jsonl([Sentence(("v", "x", "y", "z"), crossing)] * 3, folder / "crossing.jsonl")
+    arcs = run("train", "dependency", "--domain", f"news={folder / 'crossing.jsonl'}", "--domain",
+               f"chat={folder / 'arcs.jsonl'}", "--output", folder / "d", "--bits", 12, "--no-relations",
+               "--quiet")  # fmt: skip
+    assert arcs.code == 0, arcs.err
+    assert "crossing arcs" in arcs.err
 
 
 @pytest.mark.parametrize("command", ["parser", "dependency"])
@@ -53,7 +72,6 @@ def test_a_parser_of_dependencies_for_each(run: Run, folder: Path) -> None:
         ((), "give --train FILE, or --domain"),
         (("--domain", "news={news}", "--dev", "{news}"), "--dev is not for several domains"),
         (("--train", "{news}", "--sigma", "1"), "--sigma is for several domains"),
-        (("--domain", "a/b={news}"), "leave out slashes"),
         (("--domain", "news={news}", "--domain", "chat={empty}"), "'chat' has no training data"),
     ],
 )

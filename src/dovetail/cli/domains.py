@@ -22,12 +22,13 @@ Domain = Annotated[
 
 
 def load_model(model: Path | None, domain: str | None) -> Any:
-    """A model; of several domains, the tagger of the one that is named, or of what they share."""
+    """A model; of several domains, the tagger or parser of the one that is named, or of what they share."""
     import dovetail
 
     found = dovetail.load(model)
-    if hasattr(found, "tagger_of"):
-        return found.tagger_of(domain)
+    for one in ("tagger_of", "parser_of"):
+        if hasattr(found, one):
+            return getattr(found, one)(domain)
     if domain is not None:
         raise DovetailError(f"--domain {domain}: this model is not one of several domains; leave the option out")
     return found

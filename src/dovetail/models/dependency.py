@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from dovetail.models.dependency_relations import TEMPLATES, with_arcs
 from dovetail.models.dependency_training import ArcTraining, Heads
 from dovetail.models.dependency_tuning import calibrated, surest
 from dovetail.models.estimator import Estimator, check_at_least, check_choice
-from dovetail.models.file import load_model, save_model
+from dovetail.models.file import Arrays, load_model, save_model
 from dovetail.models.tagger import Tagger, as_sentences
 from dovetail.models.tagging import given_tags, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
 from dovetail.structures.projective import ProjectiveBatch
@@ -321,6 +321,10 @@ class DependencyParser(Estimator):
 
     def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
         """Write the model to one file, with its tagger if it has one; ``half`` stores weights in half precision."""
+        save_model(path, *self._packed(card, half))
+
+    def _packed(self, card: dict[str, Any] | None = None, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of a model file."""
         model = self._model()
         settings = {n: v for n, v in self.get_params().items() if n not in ("threads", "clusters")}
         header: dict[str, Any] = {
@@ -334,12 +338,16 @@ class DependencyParser(Estimator):
         for name, tagger in (("relations", self.relations_), ("tagger", self.tagger_)):
             header[name], inner = packed_tagger(tagger, name, half)
             arrays |= inner
-        save_model(path, header, arrays)
+        return header, arrays
 
     @classmethod
-    def load(cls, path: str | Path) -> DependencyParser:
+    def load(cls, path: str | Path) -> Self:
         """Read a model file."""
-        header, arrays = load_model(path, cls.kind)
+        return cls._unpacked(path, *load_model(path, cls.kind))
+
+    @classmethod
+    def _unpacked(cls, path: str | Path, header: dict[str, Any], arrays: Arrays) -> Self:
+        """From the header and the arrays of a model file."""
         try:
             known = {f.name for f in fields(cls) if f.init}
             parser = cls(**{k: v for k, v in header["settings"].items() if k in known})
@@ -351,6 +359,18 @@ class DependencyParser(Estimator):
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         parser.card_ = header.get("card", {})
         return parser
+
+    @property
+    def weights_(self) -> NDArray[np.float32]:
+        """The weights of the features of arcs: what the parsers of several domains differ in."""
+        return self._model().fine_weight
+
+    def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
+        """A parser like this one with other weights of arcs."""
+        made = type(self)(**self.get_params())
+        made.model_ = self._model().with_weights(weight)
+        made.relations_, made.tagger_, made.card_ = self.relations_, self.tagger_, dict(self.card_)
+        return made
 
     # inner workings
 

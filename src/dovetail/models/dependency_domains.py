@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,10 @@ from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.priors import Prior
-from dovetail.models.chain_model import frozen
 from dovetail.models.dependency import LONGEST, DependencyParser, gold_heads
 from dovetail.models.dependency_model import DependencyModel, arc_rows, offsets_of
 from dovetail.models.dependency_training import ArcObjective, ArcTraining
+from dovetail.models.domain_names import check_data
 from dovetail.models.tagging import given_tags
 from dovetail.text.sentence import Sentence
 
@@ -51,6 +51,7 @@ def fit_domains(
     sigma: float = 0.1,
     top: float = 1.0,
     progress: Callable[[Progress], None] | None = None,
+    doing: Callable[[str], None] | None = None,
 ) -> dict[str | None, DependencyParser]:
     """A parser for each domain, and one for text of no known domain, under None.
 
@@ -66,10 +67,10 @@ def fit_domains(
     """
     if parser.predict_tags:
         raise DovetailError("parsers by domain read the parts of speech of the text: leave predict_tags out")
-    for name, some in sentences.items():
-        if not any(map(len, some)):
-            raise DovetailError(f"the domain {name!r} has no training data; leave it out, or check its file")
-    shared = parser.fit([s for some in sentences.values() for s in some], progress=progress).model_
+    check_data(sentences)
+    shared = parser.fit(
+        [s for some in sentences.values() for s in some], progress=progress, told=doing or (lambda what: None)
+    ).model_
     assert shared is not None
     used = [_used(parser, shared, [s for s in some if len(s) <= LONGEST]) for some in sentences.values()]
     objective = HierarchicalObjective([BaseModel(u, u.share, sigma) for u in used], shared.fine.weights, top)
@@ -81,11 +82,11 @@ def fit_domains(
         Monitor(report=progress),
         curvature=objective.curvature([u.curvature for u in used]) + 2.0 * parser.l2,
     )
-    found: dict[str | None, DependencyParser] = {None: _with_weights(parser, objective.top(weight))}
+    found: dict[str | None, DependencyParser] = {None: parser.with_weights(objective.top(weight))}
     for m, name in enumerate(sentences):
         theta = objective.top(weight)
         theta[used[m].share] = objective.weights_of(m, weight)
-        found[name] = _with_weights(parser, theta)
+        found[name] = parser.with_weights(theta)
     return found
 
 
@@ -99,12 +100,3 @@ def _used(parser: DependencyParser, model: DependencyModel, sentences: Sequence[
     guess = ArcTraining(model, objective, Prior(), 0).curvature()
     share = np.flatnonzero(guess)
     return UsedWeights(objective, share, guess[share])
-
-
-def _with_weights(parser: DependencyParser, weight: Floats) -> DependencyParser:
-    """The parser with other weights of arcs."""
-    assert parser.model_ is not None
-    made = DependencyParser(**parser.get_params())
-    made.model_ = replace(parser.model_, fine_weight=frozen(weight.astype(np.float32)))
-    made.relations_, made.card_ = parser.relations_, dict(parser.card_)
-    return made

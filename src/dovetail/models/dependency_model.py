@@ -99,9 +99,13 @@ class DependencyModel:
         kept = self.kept(words, tags, offsets, threads)
         return arc_batch(self.fine, self.fine_weight, self.fine.keys(words, tags), offsets, threads, kept)
 
+    def with_weights(self, weight: NDArray[np.floating[Any]]) -> DependencyModel:
+        """The model with other fine weights."""
+        return replace(self, fine_weight=frozen(weight.astype(np.float32)))
+
     def scaled(self, factor: float) -> DependencyModel:
         """The model with all fine weights times a factor: the same ranking of trees, with other probabilities."""
-        return replace(self, fine_weight=frozen(self.fine_weight * np.float32(factor)))
+        return self.with_weights(self.fine_weight * np.float32(factor))
 
     def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""

@@ -16,6 +16,7 @@ from dovetail.learning.hierarchical import HierarchicalObjective
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.models.chain_model import ChainModel, best_with_bias
 from dovetail.models.domain_model import DomainModel, Tuning
+from dovetail.models.domain_names import check_data, check_known
 from dovetail.models.domain_training import Domain, DomainTraining
 from dovetail.models.estimator import Estimator, check_choice
 from dovetail.models.file import load_model, save_model
@@ -233,11 +234,7 @@ class MultiDomainTagger(Estimator):
     def tagger_of(self, domain: str | None = None) -> Tagger:
         """The tagger of a domain, with all that taggers can do; without a domain, that of the shared weights."""
         model = self._model()
-        if domain is not None and domain not in model.domains:
-            raise DovetailError(
-                f"no domain {domain!r}; the model knows {', '.join(model.domains)} (leave the domain out for text of "
-                f"no known domain)"
-            )
+        check_known(domain, model.domains)
         if domain is None and self.strategy == "target":
             raise DovetailError(
                 f"these domains share no weights (strategy target): name one of {', '.join(model.domains)}"
@@ -300,11 +297,7 @@ class MultiDomainTagger(Estimator):
 
 def _check_domains(data: Mapping[str, _Data], held_out: Mapping[str, _Data]) -> None:
     """Every domain has data, dev data is of known domains, and all spell entities, or none does."""
-    if not data:
-        raise DovetailError("give the training sentences of each domain, by its name")
-    for name, one in data.items():
-        if not any(map(len, one.tags)):
-            raise DovetailError(f"the domain {name!r} has no training data; leave it out, or check its file")
+    check_data({name: one.tags for name, one in data.items()})
     if strange := sorted(set(held_out) - set(data)):
         raise DovetailError(
             f"dev data of domains without training data: {', '.join(strange)}; there are {', '.join(data)}"

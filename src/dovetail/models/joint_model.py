@@ -103,6 +103,11 @@ class JointModel:
         roots = self.treebank.root_count > 0
         return ParseChart(self.joint.grammar, self.parameters.potentials(lists, self.weight, mask, roots), mask)
 
+    def with_weights(self, weight: NDArray[np.floating[Any]]) -> JointModel:
+        """The model with other weights."""
+        small = weight.astype(np.float32)
+        return replace(self, parser=self.parser.with_weights(small[: self.parser.parameters.size]), weight=small)
+
     def searched(self, chart: ParseChart) -> ParseChart:
         """The chart to choose the best tree from: that with the bias of entities."""
         if self.bias == 0.0:

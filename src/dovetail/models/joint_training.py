@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -217,9 +217,7 @@ class JointTraining:
     def export(self, weight: Floats) -> JointModel:
         """The trained model."""
         own = weight if isinstance(self.objective, ParserObjective) else self.objective.weights_of(0, weight)
-        small = own.astype(np.float32)
-        parser = replace(self.model.parser, weight=small[: self.model.parser.parameters.size])
-        return replace(self.model, parser=parser, weight=small)
+        return self.model.with_weights(own)
 
 
 def _entity_objective(

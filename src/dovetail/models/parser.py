@@ -19,7 +19,7 @@ from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.online import SGD, AdaGrad
 from dovetail.learning.priors import Prior
 from dovetail.models.estimator import Estimator, check_at_least, check_choice
-from dovetail.models.file import load_model, save_model
+from dovetail.models.file import Arrays, load_model, save_model
 from dovetail.models.joint_model import JointModel
 from dovetail.models.parser_data import gold_trees, treebank_of
 from dovetail.models.parser_decoding import LONGEST, Decoder, Parse, Part, cut, joined
@@ -328,6 +328,10 @@ class Parser(Estimator):
 
     def save(self, path: str | Path, *, card: dict[str, Any] | None = None) -> None:
         """Write the model to one file."""
+        save_model(path, *self._packed(card))
+
+    def _packed(self, card: dict[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of a model file."""
         model = self._model()
         settings = {k: v for k, v in self.get_params().items() if k not in ("threads", "clusters")}
         header = {
@@ -337,12 +341,16 @@ class Parser(Estimator):
             "card": self.card_ | (card or {}),
             **model.header(),
         }
-        save_model(path, header, model.arrays())
+        return header, model.arrays()
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a model file."""
-        header, arrays = load_model(path, cls.kind)
+        return cls._unpacked(path, *load_model(path, cls.kind))
+
+    @classmethod
+    def _unpacked(cls, path: str | Path, header: dict[str, Any], arrays: Arrays) -> Self:
+        """From the header and the arrays of a model file."""
         try:
             known = {f.name for f in fields(cls) if f.init}
             parser = cls(**{k: v for k, v in header["settings"].items() if k in known})
@@ -351,6 +359,18 @@ class Parser(Estimator):
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         parser.card_ = header.get("card", {})
         return parser
+
+    @property
+    def weights_(self) -> NDArray[np.float32]:
+        """The weights of the features: what the parsers of several domains differ in."""
+        return self._model().weight
+
+    def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
+        """A parser like this one with other weights."""
+        made = type(self)(**self.get_params())
+        made.model_ = self._model().with_weights(weight)
+        made.card_ = dict(self.card_)
+        return made
 
     def _model(self) -> ParserModel:
         if self.model_ is None:

@@ -13,9 +13,9 @@ from dovetail.errors import DovetailError
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.priors import Prior
+from dovetail.models.domain_names import check_data
 from dovetail.models.parser import Parser
 from dovetail.models.parser_data import treebank_of
-from dovetail.models.parser_model import ParserModel
 from dovetail.models.parser_objective import ParserObjective
 from dovetail.models.parser_training import ParserTraining
 from dovetail.scorers.sparse import SparseGradient
@@ -82,9 +82,7 @@ def fit_domains(
     standard deviations of the hierarchical prior, relative to that of ``parser.l2``: how far a domain may go its own
     way, and how far all of them may go from zero.
     """
-    for name, some in sentences.items():
-        if not any(map(len, some)):
-            raise DovetailError(f"the domain {name!r} has no training data; leave it out, or check its file")
+    check_data(sentences)
     parser._check_settings()
     if parser.features == "generative":
         raise DovetailError("features='generative' has no weights to share: count the trees of each domain by itself")
@@ -101,21 +99,20 @@ def fit_domains(
         for a, b in pairwise(begin)
     ]
     objective = HierarchicalObjective([BaseModel(each, each.share, sigma) for each in used], len(training.start), top)
-    weight = parser._steps(len(corpus)).minimise(
-        objective, Prior(parser.l2), objective.start(training.start), Monitor(report=progress)
-    )
+    monitor = Monitor(report=progress)
+    start = objective.start(training.start)
+    weight = parser._steps(len(corpus)).minimise(objective, Prior(parser.l2), start, monitor)
     shared = objective.top(weight)
-    found: dict[str | None, Parser] = {None: _with_model(parser, training.export(shared))}
+    made = type(parser)(**parser.get_params())
+    made.model_ = training.export(shared)
+    everything = sum(map(len, sentences.values()))
+    made.card_ = {
+        "sentences": len(corpus), "tokens": sum(map(len, corpus)), "left_out": everything - len(corpus),
+        **parser._sizes(made.model_), "stopped": monitor.reason, "dev": None,
+    }  # fmt: skip
+    found: dict[str | None, Parser] = {None: made}
     for m, name in enumerate(sentences):
         theta = shared.copy()
         theta[used[m].share] = objective.weights_of(m, weight)
-        found[name] = _with_model(parser, training.export(theta))
+        found[name] = made.with_weights(theta)
     return found
-
-
-def _with_model(parser: Parser, model: ParserModel) -> Parser:
-    """A parser with these settings and this model."""
-    made = type(parser)(**parser.get_params())
-    made.model_ = model
-    made.card_ = parser._sizes(model)
-    return made

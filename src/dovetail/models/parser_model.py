@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -114,6 +114,10 @@ class ParserModel:
         if self.is_generative:
             potentials = potentials._replace(tag=self.pruner.lexicon.log_scores(words))
         return ParseChart(self.treebank.grammar, potentials, mask)
+
+    def with_weights(self, weight: NDArray[np.floating[Any]]) -> ParserModel:
+        """The model with other weights."""
+        return replace(self, weight=weight.astype(np.float32))
 
     def searched(self, chart: ParseChart) -> ParseChart:
         """The chart to choose the best tree from: the same."""

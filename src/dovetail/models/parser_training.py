@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,7 +141,7 @@ class ParserTraining:
 
     def export(self, weight: Floats) -> ParserModel:
         """The trained model."""
-        return replace(self.model, weight=weight.astype(np.float32))
+        return self.model.with_weights(weight)
 
 
 def generative_model(trees: Sequence[Tree], settings: ParserSettings, smoothing: float) -> ParserModel:

@@ -23,6 +23,7 @@ from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.models.dependency import DependencyParser
+    from dovetail.models.domain_parsers import MultiDomainParser
     from dovetail.text.sentence import Sentence
 
 
@@ -111,7 +112,7 @@ def train_dependency(
     Ctrl-C ends the step at hand early: the best weights so far are saved, and the exit code is 0.
     """
     check_writable(output)
-    files = domain_files(domain, train, sigma, output, dev=dev, patience=patience, init=init, resume=resume, half=half)
+    files = domain_files(domain, train, sigma, dev=dev, patience=patience, init=init, resume=resume, half=half)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     from dovetail.models.dependency import DependencyParser
@@ -125,16 +126,16 @@ def train_dependency(
     start = DependencyParser.load(init) if init is not None else None
     corpora = Corpora(input_format, options.names(columns), encoding)
 
-    def fit(data: Data, reporter: Reporter, **how_far: float) -> Mapping[str | None, DependencyParser]:
-        from dovetail.models.dependency_domains import fit_domains
+    def several(data: Data, reporter: Reporter) -> MultiDomainParser:
+        from dovetail.models.domain_parsers import MultiDomainParser
 
         for name, some in data.items():
             check_heads(some, files[name], encoding)
         parser.clusters = _clusters(clusters or ())
-        return fit_domains(parser, data, progress=reporter.trained, **how_far)
+        return MultiDomainParser(parser=parser, sigma=sigma)
 
     if train is None:
-        train_parser_domains(files, corpora, fit, sigma, output, quiet)
+        train_parser_domains(files, corpora, several, _doubts, output, quiet)
         return
     began = time.perf_counter()
     with reporting(quiet) as reporter:
@@ -155,7 +156,7 @@ def train_dependency(
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")
         parser.save(output, half=half)
-    warn_all(_doubts(parser))
+    warn_all(_doubts(parser.card_))
     if checkpoint is not None and checkpoint.exists():
         say(f"run the same command again to go on from {checkpoint}")
     print(_summary(parser, held_out, output, seconds))
@@ -173,14 +174,13 @@ def _clusters(paths: Any) -> dict[str, Any]:
     return {name: made[name] for name in clusterings}
 
 
-def _doubts(parser: DependencyParser) -> list[str]:
-    card = parser.card_
+def _doubts(card: Mapping[str, Any]) -> list[str]:
     found = []
     if card["projectivised"]:
         trees = count(card["projectivised"], "tree")
         found.append(f"{trees} of the training data have crossing arcs; they were made projective")
     if card["left_out"]:
-        found.append(f"{count(card['left_out'], 'sentence')} of the training data were too long, and left out")
+        found.append(f"{count(card['left_out'], 'sentence')} of the training data left out, as too long")
     return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import count, warn
+from dovetail.cli.console import count, warn, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import Reporter, reporting
@@ -22,6 +22,7 @@ from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
+    from dovetail.models.domain_parsers import MultiDomainParser
     from dovetail.models.parser import Parser
 
 
@@ -149,7 +150,7 @@ def train_parser(
     Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
     """
     check_writable(output)
-    files = domain_files(domain, train, sigma, output, dev=dev, patience=patience)
+    files = domain_files(domain, train, sigma, dev=dev, patience=patience)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev: it needs --dev")
     given: dict[str, Any] = {
@@ -171,14 +172,14 @@ def train_parser(
         found.pop("casing", None)
         return Parser(clusters=found or None, **settings)  # type: ignore[arg-type]
 
-    def fit(data: Data, reporter: Reporter, **how_far: float) -> Mapping[str | None, Parser]:
-        from dovetail.models.parser_domains import fit_domains
+    def several(data: Data, reporter: Reporter) -> MultiDomainParser:
+        from dovetail.models.domain_parsers import MultiDomainParser
 
-        return fit_domains(new(reporter), data, progress=reporter.trained, doing=reporter.doing, **how_far)
+        return MultiDomainParser(parser=new(reporter), sigma=sigma)
 
     corpora = Corpora(input_format, None, encoding)
     if train is None:
-        train_parser_domains(files, corpora, fit, sigma, output, quiet)
+        train_parser_domains(files, corpora, several, _doubts, output, quiet)
         return
     began = time.perf_counter()
     with reporting(quiet) as reporter:
@@ -193,9 +194,13 @@ def train_parser(
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")
         parser.save(output)
-    if left_out := parser.card_["left_out"]:
-        warn(f"{count(left_out, 'sentence')} left out of training, longer than --max-length {max_length}")
+    warn_all(_doubts(parser.card_))
     print(_summary(parser, output, seconds))
+
+
+def _doubts(card: Mapping[str, Any]) -> list[str]:
+    left_out = card["left_out"]
+    return [f"{count(left_out, 'sentence')} of the training data left out, as too long"] if left_out else []
 
 
 def _summary(parser: Parser, output: Path, seconds: float) -> str:

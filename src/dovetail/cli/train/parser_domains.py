@@ -1,77 +1,66 @@
-"""``dovetail train parser --domain`` and ``train dependency --domain``: a parser for each of several domains."""
+"""``dovetail train parser --domain`` and ``train dependency --domain``: parsers of several domains, in one file."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dovetail.cli.console import count
+from dovetail.cli.console import count, warn_all
 from dovetail.cli.corpus import Corpora
 from dovetail.cli.domains import named_files
-from dovetail.cli.output import check_writable
-from dovetail.cli.progress import reporting
-from dovetail.cli.train.domains import check_files, read_domains
-from dovetail.cli.train.summary import file_size
-from dovetail.errors import DovetailError
+from dovetail.cli.progress import Reporter, reporting
+from dovetail.cli.train.domains import Data, check_files, read_domains
+from dovetail.cli.train.summary import STOPPED, file_size
+
+if TYPE_CHECKING:
+    from dovetail.models.domain_parsers import MultiDomainParser
 
 Sigma = Annotated[
     float | None,
     typer.Option(metavar="X", min=0, help="How far a domain goes its own way.", show_default="by the kind of parser"),
 ]
-Fit = Callable[..., Mapping[str | None, Any]]
-"""Takes the data of each domain and a reporter, and maybe ``sigma``."""
-
-
-def domain_output(output: Path, name: str | None) -> Path:
-    """Where the parser of a domain is written: beside that for text of no known domain, whose name is None.
-
-    >>> domain_output(Path("models/p.dovetail"), "news").as_posix()
-    'models/p.news.dovetail'
-    >>> domain_output(Path("models/p.dovetail"), None).as_posix()
-    'models/p.dovetail'
-    """
-    return output if name is None else output.with_name(f"{output.stem}.{name}{output.suffix}")
 
 
 def domain_files(
-    domain: Sequence[str] | None, train: Path | None, sigma: float | None, output: Path, **others: object
+    domain: Sequence[str] | None, train: Path | None, sigma: float | None, **others: object
 ) -> dict[str, Path]:
-    """The files of the domains, none where there is one file to learn from; ``others`` are options for that alone.
-
-    What does not go together is refused at once, and so are outputs that cannot be written, and names that are no names
-    of files.
-    """
+    """The files of the domains, none where there is one file to learn from; ``others`` are options for that alone."""
     files = named_files(domain, "--domain")
-    if not files:
+    if files:
+        check_files(train, True, **others)
+    else:
         check_files(train, False, sigma=sigma is not None)
-        return files
-    check_files(train, True, **others)
-    for name in files:
-        if Path(name).name != name:
-            raise DovetailError(f"--domain {name}: the name is part of a file's; leave out slashes")
-        check_writable(domain_output(output, name))
     return files
 
 
 def train_parser_domains(
-    files: Mapping[str, Path], corpora: Corpora, fit: Fit, sigma: float | None, output: Path, quiet: bool
+    files: Mapping[str, Path],
+    corpora: Corpora,
+    new: Callable[[Data, Reporter], MultiDomainParser],
+    doubts: Callable[[Mapping[str, int]], list[str]],
+    output: Path,
+    quiet: bool,
 ) -> None:
-    """Train a parser for each domain and one for other text, and write each to a file of its own."""
+    """Train parsers of several domains and write them.
+
+    ``new`` makes what is to be trained, of the data; ``doubts`` are warnings of what training left out.
+    """
     began = time.perf_counter()
     with reporting(quiet) as reporter:
         data = read_domains(reporter, corpora, files)
         corpora.warn()
-        parsers = fit(data, reporter) if sigma is None else fit(data, reporter, sigma=sigma)
+        parsers = new(data, reporter).fit(data, progress=reporter.trained, doing=reporter.doing)
         seconds = time.perf_counter() - began
-        for name, parser in parsers.items():
-            reporter.doing(f"writing {domain_output(output, name)}")
-            parser.save(domain_output(output, name))
+        reporter.doing(f"writing {output}")
+        parsers.save(output)
+    card = parsers.parser_of().card_
+    warn_all(doubts(card))
     for name, some in data.items():
-        where = domain_output(output, name)
-        print(f"{name}: trained on {count(len(some), 'sentence')}; model: {where} ({file_size(where)})")
+        print(f"{name}: trained on {count(len(some), 'sentence')}, {count(sum(map(len, some)), 'word')}")
     print(f"trained in {seconds:.1f} s")
-    print(f"model for text of no known domain: {output} ({file_size(output)})")
+    print(f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}")
+    print(f"model: {output} ({file_size(output)}, {count(len(parsers.domains_), 'domain')})")
