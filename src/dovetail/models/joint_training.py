@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from dovetail.features.parse_sets import ParserFeatures
 from dovetail.features.sets import FeatureSet
 from dovetail.grammars.entities import with_entity_nodes, with_possessives
 from dovetail.grammars.joint import JointGrammar, carriers_of
-from dovetail.grammars.pcfg import log_probabilities
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
@@ -23,14 +23,13 @@ from dovetail.models.entity_objective import EntityObjective
 from dovetail.models.entity_parameters import EntityParameters, entity_layout
 from dovetail.models.joint_model import JointModel, widened
 from dovetail.models.joint_parameters import JointParameters
-from dovetail.models.parser_model import ParserModel, outputs_of
+from dovetail.models.parser_model import ParserModel
 from dovetail.models.parser_objective import ParserExample, ParserObjective
-from dovetail.models.parser_parameters import BLOCKS, ParserParameters, SentenceLists, used_outputs
+from dovetail.models.parser_parameters import ParserParameters, SentenceLists
 from dovetail.models.parser_pruning import allow
 from dovetail.models.parser_text import compiled, frequent_words, sentence_lists, with_gaps
-from dovetail.models.parser_training import UNSEEN, ParserSettings, Treebank, make_pruner
+from dovetail.models.parser_training import ParserSettings, Treebank, make_pruner, rule_layouts, rule_start
 from dovetail.models.tagger import Tagger
-from dovetail.scorers.listed import observed_layout
 from dovetail.structures.grammar import Derivation, cells
 from dovetail.structures.grammar_parts import Mask
 from dovetail.text.sentence import Sentence, Span
@@ -86,6 +85,7 @@ class JointCorpus:
         """Those with trees."""
         return [*self.both, *self.trees_only]
 
+    @cached_property
     def trees(self) -> list[Tree]:
         """The trees, with possessives split and a node for every entity."""
         whole = []
@@ -100,6 +100,107 @@ class JointCorpus:
         """The entities of every sentence; none where they are not annotated."""
         none = [()] * len(self.trees_only)
         return [*(s.spans for s in self.both), *none, *(s.spans for s in self.entities_only)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Compiled:
+    """A corpus with its grammars and features.
+
+    ``places``: every sentence by its place in the lists of features; ``flat``: its entities, of numbered types;
+    ``annotated``: the sentences that have entities; ``made``: the parameters; ``names``: the tags that names have.
+    """
+
+    corpus: JointCorpus
+    settings: ParserSettings
+    treebank: Treebank
+    features: ParserFeatures
+    entity_features: FeatureSet
+    frequent: frozenset[str]
+    keys: Mapping[str, NDArray[np.uint64]]
+    places: Sequence[SentenceLists]
+    flat: Sequence[Sequence[tuple[int, int, int]]]
+    annotated: Sequence[int]
+    made: JointParameters
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, corpus: JointCorpus, settings: ParserSettings, entity_min_count: int) -> _Compiled:
+        """Read the grammars and the features off a corpus."""
+        types = sorted({entity.label for each in corpus.entities for entity in each})
+        if not types:
+            raise DovetailError("the training data has no entities: train a parser, or give entities")
+        treebank = Treebank.of(corpus.trees, settings.binarisation, settings.relax)
+        base = treebank.grammar
+        carriers = carriers_of(base, zip(treebank.derivations, corpus.entities, strict=False))
+        joint = JointGrammar.of(base, types, *carriers)
+        features, entity_features = (
+            ParserFeatures.usual(settings.clusters, settings.rich),
+            entity_feature_set(settings.clusters),
+        )
+        frequent = frequent_words(corpus.sentences)
+        extended = [with_gaps(s.words, t, frequent) for s, t in zip(corpus.sentences, corpus.tags, strict=True)]
+        lists, keys = compiled(extended, {**features._asdict(), "entity": entity_features})
+        places = sentence_lists(extended, lists)
+        number = {name: i for i, name in enumerate(types)}
+        flat = [[(e.start, e.end, number[e.label]) for e in each] for each in corpus.entities]
+        annotated = [i for i in range(len(places)) if i < len(corpus.both) or i >= len(corpus.parsed)]
+        where, which = [places[i] for i in annotated], [flat[i] for i in annotated]
+        layout = entity_layout(where, which, len(keys["entity"]), len(types), entity_min_count)
+        layouts = rule_layouts(treebank, places[: len(corpus.parsed)], lists, keys, settings.min_count)
+        made = JointParameters(joint, ParserParameters(base.grammar, layouts), EntityParameters(len(types), layout))
+        names = nameable_tags([corpus.tags[i] for i in annotated], [corpus.entities[i] for i in annotated])
+        return cls(
+            corpus, settings, treebank, features, entity_features, frequent, keys, places, flat, annotated, made, names
+        )
+
+    def entity_objective(self, which: Sequence[int]) -> EntityObjective:
+        """The likelihood of the entities of some sentences, by themselves."""
+        known = [self.flat[i] for i in which]
+        longest = max((end - begin for each in known for begin, end, _ in each), default=1)
+        return EntityObjective(
+            self.made.entities, [self.places[i] for i in which], known, longest, self.settings.threads
+        )
+
+    def start(self) -> Floats:
+        """Where training starts [parameters]: rules by their counts, entities as they are best without trees."""
+        found = np.zeros(self.made.size)
+        found[: self.made.parser.size] = rule_start(self.made.parser, self.treebank.grammar)
+        alone = self.entity_objective(self.annotated)
+        weight = LBFGS(limit=ENTITY_PASSES).minimise(alone, Prior(ENTITY_L2), np.zeros(alone.parameters))
+        found[self.made.places["entities"]] = weight
+        return found
+
+    def model(self, weight: Floats, tagger: Tagger | None) -> JointModel:
+        """The model with these weights."""
+        settings, base, made = self.settings, self.treebank.grammar, self.made
+        pruner = make_pruner(self.corpus.trees, base, settings.binarisation, settings.threshold, settings.clusters)
+        keys = {group: self.keys[group] for group in ParserFeatures._fields}
+        small = weight.astype(np.float32)
+        parser = ParserModel(
+            base, pruner, self.features, keys, made.parser.layouts, small[: made.parser.size], self.frequent,
+            self.treebank.root, settings.clusters, tagger,
+        )  # fmt: skip
+        return JointModel(
+            parser, made.joint, self.entity_features, self.keys["entity"], made.entities.layout, small, self.names
+        )
+
+    def examples(self, parser: ParserModel) -> list[ParserExample | None]:
+        """The sentences with trees as parts of the objective; None where entities do not fit the grammar."""
+        corpus, derivations, joint = self.corpus, self.treebank.derivations, self.made.joint
+
+        def example(i: int) -> ParserExample | None:
+            mask = parser.mask(corpus.sentences[i].words, corpus.tags[i])
+            allow(mask, derivations[i], self.treebank.grammar)
+            if i >= len(corpus.both):
+                return ParserExample(self.places[i], mask, derivations[i])
+            tree = joint.derivation(derivations[i], corpus.both[i].spans)
+            if tree is None:
+                return None
+            mask = widened(mask, corpus.tags[i], self.names)
+            allow_joint(mask, tree, joint)
+            return ParserExample(self.places[i], mask, tree)
+
+        return run_shards(example, range(len(corpus.parsed)), self.settings.threads)
 
 
 @dataclass
@@ -121,86 +222,26 @@ class JointTraining:
         cls, corpus: JointCorpus, settings: ParserSettings, tagger: Tagger | None, entity_min_count: int, sigma: float
     ) -> JointTraining:
         """Compile a corpus and set up its objective."""
-        types = sorted({entity.label for each in corpus.entities for entity in each})
-        if not types:
-            raise DovetailError("the training data has no entities: train a parser, or give entities")
-        whole = corpus.trees()
-        treebank = Treebank.of(whole, settings.binarisation, settings.relax)
-        base, both = treebank.grammar, len(corpus.both)
-        joint = JointGrammar.of(
-            base, types, *carriers_of(base, zip(treebank.derivations, corpus.entities, strict=False))
-        )
-        joined = [joint.derivation(d, s.spans) for d, s in zip(treebank.derivations, corpus.both, strict=False)]
-        features = ParserFeatures.usual(settings.clusters, settings.rich)
-        frequent = frequent_words(corpus.sentences)
-        extended = [with_gaps(s.words, t, frequent) for s, t in zip(corpus.sentences, corpus.tags, strict=True)]
-        entity_features = entity_feature_set(settings.clusters)
-        lists, keys = compiled(extended, {**features._asdict(), "entity": entity_features})
-        places = sentence_lists(extended, lists)
-        uses = used_outputs(treebank.derivations, [p.first for p in places[: len(corpus.parsed)]], base.grammar)
-        layouts = {
-            name: observed_layout(
-                lists[group], *uses[name], len(keys[group]), outputs_of(base, name), settings.min_count
-            )
-            for name, (group, _) in BLOCKS.items()
-        }
-        annotated = [i for i in range(len(places)) if i < both or i >= len(corpus.parsed)]
-        number = {name: i for i, name in enumerate(types)}
-        flat = [[(e.start, e.end, number[e.label]) for e in each] for each in corpus.entities]
-        layout = entity_layout(
-            [places[i] for i in annotated],
-            [flat[i] for i in annotated],
-            len(keys["entity"]),
-            len(types),
-            entity_min_count,
-        )
-        made = JointParameters(joint, ParserParameters(base.grammar, layouts), EntityParameters(len(types), layout))
-        start = np.zeros(made.size)
-        binary, unary, _ = log_probabilities(base)
-        start[made.parser.places["rule"]] = np.maximum(binary, UNSEEN)
-        start[made.parser.places["unary"]] = np.maximum(unary, UNSEEN)
-        alone = _entity_objective(made, places, flat, annotated, settings.threads)
-        of_entities = LBFGS(limit=ENTITY_PASSES).minimise(alone, Prior(ENTITY_L2), np.zeros(alone.parameters))
-        start[made.places["entities"]] = of_entities
-        pruner = make_pruner(whole, base, settings.binarisation, settings.threshold, settings.clusters)
-        parser_keys = {group: keys[group] for group in ParserFeatures._fields}
-        weight = start.astype(np.float32)
-        parts = (base, pruner, features, parser_keys, layouts, weight[: made.parser.size], frequent, treebank.root)
-        parser = ParserModel(*parts, settings.clusters, tagger)
-        known = [corpus.entities[i] for i in annotated]
-        names = nameable_tags([corpus.tags[i] for i in annotated], known)
-        model = JointModel(parser, joint, entity_features, keys["entity"], layout, weight, names)
-
-        def example(i: int) -> ParserExample | None:
-            mask = parser.mask(corpus.sentences[i].words, corpus.tags[i])
-            allow(mask, treebank.derivations[i], base)
-            if i >= both:
-                return ParserExample(places[i], mask, treebank.derivations[i])
-            tree = joined[i]
-            if tree is None:
-                return None
-            mask = widened(mask, corpus.tags[i], names)
-            allow_joint(mask, tree, joint)
-            return ParserExample(places[i], mask, tree)
-
-        found = run_shards(example, range(len(corpus.parsed)), settings.threads)
-        examples = [each for each in found if each is not None]
+        ready = _Compiled.of(corpus, settings, entity_min_count)
+        made, start = ready.made, ready.start()
+        model = ready.model(start, tagger)
+        examples = [each for each in ready.examples(model.parser) if each is not None]
         kept = len(examples) - len(corpus.trees_only)
-        roots = base.root_count > 0
+        left_out = len(corpus.both) - kept
+        roots = ready.treebank.grammar.root_count > 0
         objective = ParserObjective(made, examples[:kept], roots, settings.threads)
         if not corpus.trees_only and not corpus.entities_only:
-            return cls(model, objective, start, both - kept)
+            return cls(model, objective, start, left_out)
         models = [BaseModel(objective, None, sigma)]
         if corpus.trees_only:
             trees = ParserObjective(made.parser, examples[kept:], roots, settings.threads)
             models.append(BaseModel(trees, np.arange(made.parser.size), sigma))
         if corpus.entities_only:
-            rest = range(len(corpus.parsed), len(places))
+            others = ready.entity_objective(range(len(corpus.parsed), len(corpus.sentences)))
             place = made.places["entities"]
-            others = _entity_objective(made, places, flat, rest, settings.threads)
             models.append(BaseModel(others, np.arange(place.start, place.stop), sigma))
         together = HierarchicalObjective(models, made.size)
-        return cls(model, together, together.start(start), both - kept)
+        return cls(model, together, together.start(start), left_out)
 
     @property
     def caution(self) -> Floats:
@@ -218,19 +259,6 @@ class JointTraining:
         """The trained model."""
         own = weight if isinstance(self.objective, ParserObjective) else self.objective.weights_of(0, weight)
         return self.model.with_weights(own)
-
-
-def _entity_objective(
-    made: JointParameters,
-    places: Sequence[SentenceLists],
-    entities: Sequence[Sequence[tuple[int, int, int]]],
-    which: Sequence[int],
-    threads: int,
-) -> EntityObjective:
-    """The likelihood of the entities of some sentences, by themselves."""
-    known = [entities[i] for i in which]
-    longest = max((end - begin for each in known for begin, end, _ in each), default=1)
-    return EntityObjective(made.entities, [places[i] for i in which], known, longest, threads)
 
 
 def allow_joint(mask: Mask, tree: Derivation, joint: JointGrammar) -> None:

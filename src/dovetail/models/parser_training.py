@@ -21,12 +21,12 @@ from dovetail.grammars.relax import relaxed
 from dovetail.grammars.treebank import TreebankGrammar, projection
 from dovetail.models.parser_model import ParserModel, outputs_of
 from dovetail.models.parser_objective import ParserExample, ParserObjective
-from dovetail.models.parser_parameters import BLOCKS, ParserParameters, used_outputs
+from dovetail.models.parser_parameters import BLOCKS, ParserParameters, SentenceLists, used_outputs
 from dovetail.models.parser_pruning import Pruner, allow, word_groups
 from dovetail.models.parser_text import compiled, frequent_words, sentence_lists, with_gaps
 from dovetail.models.tagger import Tagger
 from dovetail.scorers.linear import Layout
-from dovetail.scorers.listed import observed_layout
+from dovetail.scorers.listed import FeatureLists, observed_layout
 from dovetail.structures.grammar import Derivation
 from dovetail.structures.grammar_parts import Mask
 from dovetail.text.sentence import Sentence
@@ -75,6 +75,32 @@ def make_pruner(
     return Pruner(coarse.grammar, lexicon, symbol, threshold)
 
 
+def rule_layouts(
+    treebank: Treebank,
+    places: Sequence[SentenceLists],
+    lists: Mapping[str, FeatureLists],
+    keys: Mapping[str, NDArray[np.uint64]],
+    min_count: int,
+) -> dict[str, Layout]:
+    """The parameters of what features are seen with in some trees, by block; ``places`` are those of the trees."""
+    uses = used_outputs(treebank.derivations, [place.first for place in places], treebank.grammar.grammar)
+    return {
+        name: observed_layout(
+            lists[group], *uses[name], len(keys[group]), outputs_of(treebank.grammar, name), min_count
+        )
+        for name, (group, _) in BLOCKS.items()
+    }
+
+
+def rule_start(made: ParserParameters, grammar: TreebankGrammar) -> Floats:
+    """Where training starts [parameters]: with the log-probabilities of the rules, and else with zero."""
+    start = np.zeros(made.size)
+    binary, unary, _ = log_probabilities(grammar)
+    start[made.places["rule"]] = np.maximum(binary, UNSEEN)
+    start[made.places["unary"]] = np.maximum(unary, UNSEEN)
+    return start
+
+
 @dataclass(frozen=True)
 class ParserSettings:
     """What shapes a parser; see :class:`~dovetail.models.parser.Parser`."""
@@ -113,18 +139,9 @@ class ParserTraining:
         extended = [with_gaps(s.words, t, frequent) for s, t in zip(sentences, tags, strict=True)]
         lists, keys = compiled(extended, features._asdict())
         places = sentence_lists(extended, lists)
-        uses = used_outputs(treebank.derivations, [place.first for place in places], treebank.grammar.grammar)
-        layouts = {
-            name: observed_layout(
-                lists[group], *uses[name], len(keys[group]), outputs_of(treebank.grammar, name), settings.min_count
-            )
-            for name, (group, _) in BLOCKS.items()
-        }
+        layouts = rule_layouts(treebank, places, lists, keys, settings.min_count)
         made = ParserParameters(treebank.grammar.grammar, layouts)
-        start = np.zeros(made.size)
-        binary, unary, _ = log_probabilities(treebank.grammar)
-        start[made.places["rule"]] = np.maximum(binary, UNSEEN)
-        start[made.places["unary"]] = np.maximum(unary, UNSEEN)
+        start = rule_start(made, treebank.grammar)
         weight = start.astype(np.float32)
         parts = (treebank.grammar, pruner, features, keys, layouts, weight, frequent, treebank.root)
         model = ParserModel(*parts, settings.clusters, tagger)
