@@ -115,6 +115,16 @@ def test_bad_trees(run: Run, tmp_path: Path, change: tuple[str, str], message: s
     assert not (tmp_path / "m").exists()
 
 
+def test_the_line_of_a_bad_tree_is_that_of_the_format_that_is_given(run: Run, tmp_path: Path) -> None:
+    good = {"words": ["a", "b"], "head": ["2", "0"], "deprel": ["x", "root"], "pos": ["A", "B"]}
+    lines = [json.dumps(each) for each in (good, good, good | {"head": ["9", "0"]})]
+    (tmp_path / "trees.data").write_text("\n".join(lines) + "\n")
+    arguments = ("--train", tmp_path / "trees.data", "--input-format", "jsonl", "--output", tmp_path / "m")
+    code, _, err = run("train", "dependency", *arguments, *FAST)
+    assert code == 2
+    assert "trees.data:3: sentence 3" in err
+
+
 def test_what_cannot_be(run: Run, trees: Path, data: Path, tmp_path: Path) -> None:
     arguments = ("--train", data / "train.conll", "--output", tmp_path / "m")
     code, _, err = run("train", "dependency", *arguments)

@@ -49,12 +49,18 @@ class Corpora:
         self.encoding = encoding
         self.report = ReadReport()
 
-    def sentences(self, path: Path) -> list[Sentence]:
-        """All sentences of a file; a name that tells no annotated format (train.txt) means CoNLL."""
-        from dovetail.text.formats import guess_format, sentences
+    def format_of(self, path: Path) -> CorpusFormat:
+        """The format of a file; a name that tells no annotated format (train.txt) means CoNLL."""
+        from dovetail.text.formats import guess_format
 
         guess = guess_format(path)
-        format = self.format or CorpusFormat(guess if guess in list(CorpusFormat) else "conll")
+        return self.format or CorpusFormat(guess if guess in list(CorpusFormat) else "conll")
+
+    def sentences(self, path: Path) -> list[Sentence]:
+        """All sentences of a file."""
+        from dovetail.text.formats import sentences
+
+        format = self.format_of(path)
         options = reader_options(format, self.columns, self.encoding)
         return list(sentences(path, format, report=self.report, **options))
 

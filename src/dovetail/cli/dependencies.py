@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dovetail.cli.corpus import Corpora
     from dovetail.models.dependency import DependencyParser
     from dovetail.text.sentence import Document, Sentence
 
@@ -47,7 +48,7 @@ def details(parser: DependencyParser, sentences: Sequence[Sentence], k: int, mar
     return found
 
 
-def check_heads(sentences: Sequence[Sentence], path: Path, encoding: str) -> None:
+def check_heads(sentences: Sequence[Sentence], path: Path, corpora: Corpora) -> None:
     """Every sentence has heads that make a tree; an error says where in the file one has not."""
     from dovetail.errors import InputError
     from dovetail.text.dependencies import dependency_heads
@@ -57,16 +58,17 @@ def check_heads(sentences: Sequence[Sentence], path: Path, encoding: str) -> Non
             if len(sentence):
                 dependency_heads(sentence, number)
         except InputError as error:
-            raise InputError(str(error), path, _line_of(number, path, encoding)) from None
+            raise InputError(str(error), path, _line_of(number, path, corpora)) from None
 
 
-def _line_of(number: int, path: Path, encoding: str) -> int | None:
+def _line_of(number: int, path: Path, corpora: Corpora) -> int | None:
     """The line at which a sentence of JSON lines stands, or a sentence of any other format with columns begins."""
+    from dovetail.cli.corpus import CorpusFormat
     from dovetail.text.files import open_text
 
-    with open_text(path, encoding) as lines:
+    with open_text(path, corpora.encoding) as lines:
         filled = [bool(line.strip()) and not line.startswith("#") for line in lines]
-    one_a_line = ".jsonl" in path.suffixes or ".json" in path.suffixes
+    one_a_line = corpora.format_of(path) == CorpusFormat.jsonl
     begins = [i for i, here in enumerate(filled, 1) if here and (one_a_line or i == 1 or not filled[i - 2])]
     return begins[number - 1] if number <= len(begins) else None
 

@@ -130,7 +130,7 @@ def train_dependency(
         from dovetail.models.domain_parsers import MultiDomainParser
 
         for name, some in data.items():
-            check_heads(some, files[name], encoding)
+            check_heads(some, files[name], corpora)
         parser.clusters = _clusters(clusters or ())
         return MultiDomainParser(parser=parser, sigma=sigma)
 
@@ -141,11 +141,11 @@ def train_dependency(
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
-        check_heads(sentences, train, encoding)
+        check_heads(sentences, train, corpora)
         held_out = None
         if dev is not None:
             held_out = corpora.sentences(dev)
-            check_heads(held_out, dev, encoding)
+            check_heads(held_out, dev, corpora)
         corpora.warn()
         parser.clusters = _clusters(clusters or ())
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
