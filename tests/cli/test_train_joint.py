@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.models.file import load_model
 from dovetail.text.jsonl import write_jsonl
 from tests.cli.conftest import Run
 from tests.models.test_joint_parser import annotated
@@ -39,6 +40,16 @@ def test_training_with_trees_alone_and_entities_alone(run: Run, folder: Path, tm
     assert result.code == 0
     assert "20 trees alone" in result.out
     assert "are constituents" in result.out
+
+
+def test_decoding_by_recall(run: Run, folder: Path, tmp_path: Path) -> None:
+    result = run("train", "joint", "--train", folder / "train.jsonl", "--decode", "recall", "--output", tmp_path / "m",
+                 "--iterations", 2, "--threads", 1)  # fmt: skip
+    assert result.code == 0
+    assert load_model(tmp_path / "m")[0]["settings"]["decode"] == "recall"
+    found = json.loads(run("evaluate", folder / "dev.jsonl", "--model", tmp_path / "m", "--json").out)
+    assert found["f1"] > 80
+    assert found["crossing_entities"] == 0
 
 
 def test_evaluate_scores_trees_and_entities(run: Run, folder: Path, model: Path) -> None:

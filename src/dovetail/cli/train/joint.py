@@ -15,7 +15,7 @@ from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.output import check_writable
 from dovetail.cli.progress import reporting
 from dovetail.cli.train import resources
-from dovetail.cli.train.parser import Tags
+from dovetail.cli.train.parser import Decode, Tags
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -51,6 +51,12 @@ def train_joint(
         Tags | None,
         typer.Option(help="By a tagger trained along, or those of the text.", show_default="predicted"),
     ] = None,
+    decode: Annotated[
+        Decode | None,
+        typer.Option(
+            help="The likeliest tree with entities, or the most right brackets and entities.", show_default="viterbi"
+        ),
+    ] = None,
     l2: Annotated[
         float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="1")
     ] = None,
@@ -79,8 +85,8 @@ def train_joint(
     if sigma is not None and trees_only is None and entities_only is None:
         raise DovetailError("--sigma is of --trees-only and --entities-only, and neither is given")
     given: dict[str, Any] = {
-        "sigma": sigma, "max_length": max_length, "tags": tags, "l2": l2, "iterations": iterations,
-        "patience": patience, "seed": seed, "threads": threads,
+        "sigma": sigma, "max_length": max_length, "tags": tags, "decode": decode, "l2": l2,
+        "iterations": iterations, "patience": patience, "seed": seed, "threads": threads,
     }  # fmt: skip
     settings: dict[str, Any] = {
         name: v.value if isinstance(v, StrEnum) else v for name, v in given.items() if v is not None
