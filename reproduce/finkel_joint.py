@@ -5,8 +5,8 @@ and GENIA. For every genre: a parser by itself, a tagger of entities by itself w
 has for them, the joint model, and the hierarchical joint model, which takes trees from every other of the remaining
 genres and entities from the rest of them (of GENIA, from other abstracts). All genres have the same settings.
 
-A genre has few entities to score in dev. With --folds, its training part is scored instead, by models that have not
-seen the documents they are scored on.
+The published models read clusters of words, ours with --clusters. A genre has few entities to score in dev: with
+--folds, its training part is scored instead, by models that have not seen the documents they are scored on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,11 +25,14 @@ import numpy as np
 from common import show
 
 from dovetail import JointParser, Parser, Sentence, Span, Tagger
+from dovetail.clusters.recipe import as_resources, read_clusterings
 from dovetail.evaluate import bracket_counts, entity_counts, stratified_shuffling
 from dovetail.evaluate.sentence_counts import f1_of
+from dovetail.features.clusters import Clusters
 from dovetail.models.joint_training import entity_feature_set
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.text.formats import sentences as read_sentences
+from dovetail.text.report import ReadReport
 from dovetail.text.spans import outermost
 
 PUBLISHED = {  # parse F1 of parser, joint and hierarchical joint model, then entity F1 of tagger, joint, hierarchical
@@ -62,6 +65,13 @@ def load(name: str, split: str, longest: int) -> Corpus:
     return found
 
 
+def word_clusters(path: str) -> dict[str, Clusters]:
+    """Clusters of words from a file, by its name."""
+    clusterings = read_clusterings([Path(path)], ReadReport())
+    made = as_resources(clusterings)
+    return {name: made[name] for name in clusterings}
+
+
 @dataclass
 class Counts:
     """Counts of every dev sentence, [sentences, 3]: of brackets and of entities, of each model that has them.
@@ -74,11 +84,13 @@ class Counts:
     seconds: list[float]
 
 
-def tag_entities(train: Sequence[Sentence], bare: Sequence[Sentence], threads: int | None) -> list[Sequence[Span]]:
+def tag_entities(
+    train: Sequence[Sentence], bare: Sequence[Sentence], clusters: Mapping[str, Clusters], threads: int | None
+) -> list[Sequence[Span]]:
     """The entities of some sentences by a chain, with the features and the predicted tags that joint models have."""
-    tagger, tags = learn_tags(lambda: pos_tagger(threads=threads), train, Parser.folds, lambda what: None)
+    tagger, tags = learn_tags(lambda: pos_tagger(clusters, threads=threads), train, Parser.folds, lambda what: None)
     tagged = [Sentence(s.words, {"pos": t}).with_entities(s.spans) for s, t in zip(train, tags, strict=True)]
-    features = entity_feature_set({})
+    features = entity_feature_set(clusters)
     model = Tagger(features=features, agree=False, balance=False, calibrate=False, threads=threads).fit(tagged)
     found = [Sentence(s.words, {"pos": tuple(t)}) for s, t in zip(bare, tagger.predict(bare), strict=True)]
     return [s.spans for s in model.annotate(found)]
@@ -92,14 +104,21 @@ def models(
     args: argparse.Namespace,
 ) -> Counts:
     """Train and score all models of one genre."""
-    settings = {"iterations": args.iterations, "threads": args.threads}
+    settings = {
+        "iterations": args.iterations,
+        "threads": args.threads,
+        "clusters": args.clusters,
+        "decode": args.decode,
+    }
     bare = [replace(s, tree=None, spans=(), layers={}) for s in dev]
     gold = [s.tree for s in dev]
     began = time.process_time()
     parser = Parser(**settings).fit(train)
     seconds = time.process_time() - began
     counts = Counts([bracket_counts(gold, parser.predict(bare))], [], [seconds])
-    counts.entities.append(entity_counts([s.spans for s in dev], tag_entities(train, bare, args.threads)))
+    counts.entities.append(
+        entity_counts([s.spans for s in dev], tag_entities(train, bare, args.clusters, args.threads))
+    )
     extras = [{}, {"trees_only": trees, "entities_only": entities}] if args.hierarchical else [{}]
     for extra in extras:
         began = time.process_time()
@@ -165,6 +184,8 @@ if __name__ == "__main__":
     options.add_argument(
         "--folds", type=int, help="cross-validate over so many parts of the training documents instead"
     )
+    options.add_argument("--clusters", type=word_clusters, default={}, help="a file of Brown clusters, for all models")
+    options.add_argument("--decode", choices=("viterbi", "recall"), default="viterbi")
     options.add_argument("--max-length", type=int, default=40)
     options.add_argument("--iterations", type=int, default=10)
     options.add_argument("--threads", type=int, default=None)
