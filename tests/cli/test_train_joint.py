@@ -46,7 +46,8 @@ def test_decoding_by_recall(run: Run, folder: Path, tmp_path: Path) -> None:
     result = run("train", "joint", "--train", folder / "train.jsonl", "--decode", "recall", "--output", tmp_path / "m",
                  "--iterations", 2, "--threads", 1)  # fmt: skip
     assert result.code == 0
-    assert load_model(tmp_path / "m")[0]["settings"]["decode"] == "recall"
+    header, _ = load_model(tmp_path / "m")
+    assert (header["settings"]["decode"], header["bias"]) == ("recall", 1.5)
     found = json.loads(run("evaluate", folder / "dev.jsonl", "--model", tmp_path / "m", "--json").out)
     assert found["f1"] > 80
     assert found["crossing_entities"] == 0
