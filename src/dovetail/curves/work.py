@@ -6,8 +6,9 @@ import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from dovetail.errors import DovetailError
@@ -41,15 +42,25 @@ def worked(
     pool = ProcessPoolExecutor(
         min(jobs, len(tasks)), multiprocessing.get_context("spawn"), initializer=_begin, initargs=(data,)
     )
+    # Not concurrent.futures.wait: it takes the locks of all futures, and a Ctrl-C meanwhile would leave them taken.
+    finished: SimpleQueue[Future[Result]] = SimpleQueue()
+    pending: dict[Future[Result], Job] = {}
+
+    def submit(task: Job) -> None:
+        future = pool.submit(_call, function, task)
+        pending[future] = task
+        future.add_done_callback(finished.put)
+
     try:
-        pending: dict[Future[Result], Job] = {pool.submit(_call, function, task): task for task in tasks}
+        for task in tasks:
+            submit(task)
         while pending:
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                task, result = pending.pop(future), future.result()
-                after = following(task, result)
-                if after is not None:
-                    pending[pool.submit(_call, function, after)] = after
-                yield result
+            future = finished.get()
+            task, result = pending.pop(future), future.result()
+            after = following(task, result)
+            if after is not None:
+                submit(after)
+            yield result
     except BrokenProcessPool:
         raise DovetailError("a process was killed, most likely for want of memory; run fewer at a time") from None
     finally:
