@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -42,8 +44,9 @@ def worked(
     pool = ProcessPoolExecutor(
         min(jobs, len(tasks)), multiprocessing.get_context("spawn"), initializer=_begin, initargs=(data,)
     )
-    # Not concurrent.futures.wait: it takes the locks of all futures, and a Ctrl-C meanwhile would leave them taken.
-    finished: SimpleQueue[Future[Result]] = SimpleQueue()
+    # A Ctrl-C that is raised while a future's lock is taken would leave it so, and the pool would wait for it for ever:
+    # it is queued as None, and raised when no lock is.
+    finished: SimpleQueue[Future[Result] | None] = SimpleQueue()
     pending: dict[Future[Result], Job] = {}
 
     def submit(task: Job) -> None:
@@ -51,22 +54,38 @@ def worked(
         pending[future] = task
         future.add_done_callback(finished.put)
 
+    with _interrupts_to(lambda: finished.put(None)):
+        try:
+            for task in tasks:
+                submit(task)
+            while pending:
+                future = finished.get()
+                if future is None:
+                    raise KeyboardInterrupt
+                task, result = pending.pop(future), future.result()
+                after = following(task, result)
+                if after is not None:
+                    submit(after)
+                yield result
+        except BrokenProcessPool:
+            raise DovetailError("a process was killed, most likely for want of memory; run fewer at a time") from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(multiprocessing.active_children()) - children:
+                child.terminate()
+
+
+@contextmanager
+def _interrupts_to(note: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C calls ``note`` instead of raising, where signals can be handled: in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGINT, lambda number, frame: note())
     try:
-        for task in tasks:
-            submit(task)
-        while pending:
-            future = finished.get()
-            task, result = pending.pop(future), future.result()
-            after = following(task, result)
-            if after is not None:
-                submit(after)
-            yield result
-    except BrokenProcessPool:
-        raise DovetailError("a process was killed, most likely for want of memory; run fewer at a time") from None
+        yield
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - children:
-            child.terminate()
+        signal.signal(signal.SIGINT, previous)
 
 
 def _here(
