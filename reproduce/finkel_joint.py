@@ -25,14 +25,12 @@ import numpy as np
 from common import show
 
 from dovetail import JointParser, Parser, Sentence, Span, Tagger
-from dovetail.clusters.recipe import as_resources, read_clusterings
 from dovetail.evaluate import bracket_counts, entity_counts, stratified_shuffling
 from dovetail.evaluate.sentence_counts import f1_of
 from dovetail.features.clusters import Clusters
 from dovetail.models.joint_training import entity_feature_set
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.text.formats import sentences as read_sentences
-from dovetail.text.report import ReadReport
 from dovetail.text.spans import outermost
 
 PUBLISHED = {  # parse F1 of parser, joint and hierarchical joint model, then entity F1 of tagger, joint, hierarchical
@@ -67,9 +65,7 @@ def load(name: str, split: str, longest: int) -> Corpus:
 
 def word_clusters(path: str) -> dict[str, Clusters]:
     """Clusters of words from a file, by its name."""
-    clusterings = read_clusterings([Path(path)], ReadReport())
-    made = as_resources(clusterings)
-    return {name: made[name] for name in clusterings}
+    return {Path(path).stem: Clusters.read(path)}
 
 
 @dataclass
