@@ -18,7 +18,10 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +48,7 @@ HEADER = ["", "sentences", "parse", "joint", "hierarchical", "entities", "joint 
 Corpus = dict[str, list[Sentence]]
 
 
-def load(name: str, split: str, longest: int) -> Corpus:
+def load(name: str, split: str, longest: int | None) -> Corpus:
     """The sentences of each genre, with trees and flat entities."""
     root = os.environ.get("DOVETAIL_DATA")
     if not root:
@@ -57,7 +60,7 @@ def load(name: str, split: str, longest: int) -> Corpus:
             one = json.loads(line)
             named = one.get("named", [True] * len(one["entities"]))
             spans = outermost([Span(*e) for e, is_named in zip(one["entities"], named, strict=True) if is_named])
-            if len(sentence) <= longest:
+            if longest is None or len(sentence) <= longest:
                 genre = one.get("domain", name) if name == "gum" else name
                 found.setdefault(genre, []).append(replace(sentence, spans=tuple(spans)))
     return found
@@ -148,6 +151,28 @@ def added(some: Sequence[Counts]) -> Counts:
     return Counts(brackets, entities, np.sum([c.seconds for c in some], axis=0).tolist())
 
 
+def of_genre(train: Corpus, dev: Corpus, args: argparse.Namespace, genre: str) -> Counts:
+    """Train and score all models of one genre, on dev or on parts of its training documents."""
+    others = [g for g in sorted(train) if g != genre]
+    trees, entities = (
+        [s for round_ in zip(*(train[g] for g in others[k::2]), strict=False) for s in round_][: args.others]
+        for k in (1, 0)
+    )
+    own = train[genre][: args.sentences]
+    parts = folds(own, args.folds) if args.folds else [(own, dev[genre])]
+    return added([models(*part, trees, entities, args) for part in parts])
+
+
+def of_genres(train: Corpus, dev: Corpus, args: argparse.Namespace, genres: Sequence[str]) -> Iterator[Counts]:
+    """The counts of some genres, as many of them at a time as ``args`` say."""
+    work = partial(of_genre, train, dev, args)
+    if args.jobs == 1:
+        yield from map(work, genres)
+    else:
+        with ProcessPoolExecutor(args.jobs, get_context("spawn")) as pool:
+            yield from pool.map(work, genres)
+
+
 def figures(counts: Counts) -> list[float | None]:
     """F1 of the columns of the table."""
     both = [[float(f1_of(c.sum(axis=0))) for c in each] for each in (counts.brackets, counts.entities)]
@@ -182,11 +207,16 @@ if __name__ == "__main__":
     )
     options.add_argument("--clusters", type=word_clusters, default={}, help="a file of Brown clusters, for all models")
     options.add_argument("--decode", choices=("viterbi", "recall"), default="viterbi")
-    options.add_argument("--max-length", type=int, default=40)
+    options.add_argument("--max-length", type=int, help="words of a sentence at most (default: any; published: 40)")
     options.add_argument("--iterations", type=int, default=10)
     options.add_argument("--threads", type=int, default=None)
+    options.add_argument("--jobs", type=int, default=1, help="so many genres at a time, each on one thread")
     options.add_argument("--json", action="store_true", help="print one JSON object")
     args = options.parse_args()
+    if args.jobs < 1:
+        options.error(f"--jobs {args.jobs}: give 1 or more")
+    if args.jobs > 1:
+        args.threads = 1
     train, dev = (load(args.corpus, split, args.max_length) for split in ("train", args.split))
     if args.corpus == "genia":  # the first abstracts have both, then come those with trees, then those with entities
         size = args.sentences or 500
@@ -195,19 +225,20 @@ if __name__ == "__main__":
         dev["genia"] = dev["genia"][:500]
     chosen = args.genres or [g for g in sorted(train, key=lambda g: len(train[g])) if g in dev and len(train[g]) < 800]
     rows, everything = [], []
-    for genre in chosen:
-        others = [g for g in sorted(train) if g != genre]
-        trees, entities = (
-            [s for round_ in zip(*(train[g] for g in others[k::2]), strict=False) for s in round_][: args.others]
-            for k in (1, 0)
-        )
-        own = train[genre][: args.sentences]
-        parts = folds(own, args.folds) if args.folds else [(own, dev[genre])]
-        counts = added([models(*part, trees, entities, args) for part in parts])
+    for genre, counts in zip(chosen, of_genres(train, dev, args, chosen), strict=True):
         everything.append(counts)
         ratio = counts.seconds[1] / counts.seconds[0]
         chance = stratified_shuffling(counts.entities[1], counts.entities[0]).p_value
-        rows.append([genre, len(own), *figures(counts), int(counts.entities[0][:, 0].sum()), chance, ratio])
+        rows.append(
+            [
+                genre,
+                len(train[genre][: args.sentences]),
+                *figures(counts),
+                int(counts.entities[0][:, 0].sum()),
+                chance,
+                ratio,
+            ]
+        )
         print(*rows[-1], *map(round, counts.seconds), file=sys.stderr, flush=True)
     means = [
         float(np.mean(column)) if None not in column else None for column in zip(*(r[2:8] for r in rows), strict=True)

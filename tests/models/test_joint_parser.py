@@ -11,7 +11,7 @@ import pytest
 from dovetail.errors import DovetailError
 from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.entities import RepairReport, crosses, fitted, with_entity_nodes
-from dovetail.grammars.joint import JointGrammar, carriers_of
+from dovetail.grammars.joint import Carriers, JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.models.joint_parser import BIASES, JointParser
 from dovetail.models.joint_training import JointCorpus, JointTraining
@@ -184,7 +184,7 @@ def test_a_joint_derivation_comes_apart_again() -> None:
         base = TreebankGrammar.of([uses])
         derivation = base.derivation(uses)
         assert derivation is not None
-        joint = JointGrammar.of(base, ["PER", "THING"], *carriers_of(base, [(derivation, sentence.spans)]))
+        joint = JointGrammar.of(base, ["PER", "THING"], Carriers.of(base, [(derivation, sentence.spans)]))
         whole = joint.derivation(derivation, sentence.spans)
         assert whole is not None
         back, entities = joint.parts(whole)

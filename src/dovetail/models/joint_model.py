@@ -14,7 +14,7 @@ from dovetail.features.index import FeatureIndex
 from dovetail.features.resources import unpacked
 from dovetail.features.sets import FeatureSet
 from dovetail.grammars.entities import without_entity_nodes, without_possessives
-from dovetail.grammars.joint import JointGrammar
+from dovetail.grammars.joint import ENTITY, JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.models.entity_parameters import EntityParameters, entity_outputs
 from dovetail.models.joint_parameters import JointParameters
@@ -95,8 +95,8 @@ class JointModel:
         return sentence_lists(extended, looked_up(extended, self.groups, self._index))
 
     def mask(self, words: Sequence[str], tags: Sequence[str], threshold: float | None = None) -> Mask:
-        """The symbols to be looked at over each span of a sentence; mixed ones where a span has a word for a name."""
-        return widened(self.parser.mask(words, tags, threshold), tags, self.nameable)
+        """The symbols to be looked at over each span of a sentence; entities where a span has a word for a name."""
+        return widened(self.parser.mask(words, tags, threshold), tags, self.nameable, self.joint)
 
     def chart(self, lists: SentenceLists, mask: Mask, words: Sequence[str]) -> ParseChart:
         """All trees of a sentence with their entities, as a mask allows them, with their potentials."""
@@ -173,10 +173,11 @@ class JointModel:
         return made
 
 
-def widened(mask: Mask, tags: Sequence[str], nameable: frozenset[str]) -> Mask:
-    """A mask [cells, S] for plain symbols, and the same for mixed ones over spans with a tag of names: [cells, 2 S]."""
-    n = len(tags)
+def widened(mask: Mask, tags: Sequence[str], nameable: frozenset[str], joint: JointGrammar) -> Mask:
+    """From a mask of the treebank's symbols that of joint ones, [cells, S] each: entities on spans with such a tag."""
     names = np.concatenate([[0], np.cumsum([tag in nameable for tag in tags])])
-    begin, end = np.triu_indices(n)
+    begin, end = np.triu_indices(len(tags))
     has_name = names[end + 1] > names[begin]
-    return np.concatenate([mask, mask * has_name[:, None].astype(np.uint8)], axis=1)
+    found: Mask = mask[:, joint.symbol_base]
+    found[np.ix_(~has_name, joint.symbol_place == ENTITY)] = 0
+    return found

@@ -15,7 +15,7 @@ from dovetail.errors import DovetailError
 from dovetail.features.parse_sets import ParserFeatures
 from dovetail.features.sets import FeatureSet
 from dovetail.grammars.entities import with_entity_nodes, with_possessives
-from dovetail.grammars.joint import JointGrammar, carriers_of
+from dovetail.grammars.joint import Carriers, JointGrammar
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
@@ -131,8 +131,8 @@ class _Compiled:
             raise DovetailError("the training data has no entities: train a parser, or give entities")
         treebank = Treebank.of(corpus.trees, settings.binarisation, settings.relax)
         base = treebank.grammar
-        carriers = carriers_of(base, zip(treebank.derivations, corpus.entities, strict=False))
-        joint = JointGrammar.of(base, types, *carriers)
+        carriers = Carriers.of(base, zip(treebank.derivations, corpus.entities, strict=False))
+        joint = JointGrammar.of(base, types, carriers)
         features, entity_features = (
             ParserFeatures.usual(settings.clusters, settings.rich),
             entity_feature_set(settings.clusters),
@@ -196,7 +196,7 @@ class _Compiled:
             tree = joint.derivation(derivations[i], corpus.both[i].spans)
             if tree is None:
                 return None
-            mask = widened(mask, corpus.tags[i], self.names)
+            mask = widened(mask, corpus.tags[i], self.names, joint)
             allow_joint(mask, tree, joint)
             return ParserExample(self.places[i], mask, tree)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.grammars.entities import ENTITY_NODE
 from dovetail.grammars.joint import JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.structures.grammar import Derivation, ParseChart, cells
@@ -36,13 +37,15 @@ class LabelTable:
 
     @classmethod
     def of_joint(cls, joint: JointGrammar) -> LabelTable:
-        """The labels of a joint grammar, whose symbols come twice, and the types of its entities."""
+        """The labels of a joint grammar, whose symbols are those of its treebank, and the types of its entities."""
         base = cls.of(joint.base)
         chains = []
         for chain, kind in zip(joint.unary_base.tolist(), joint.unary_type.tolist(), strict=True):
             entity = [] if kind < 0 else [base.entities + kind]
             chains.append(np.array([*(base.chains[chain] if chain >= 0 else ()), *entity], np.int32))
-        return replace(base, names=(*base.names, *joint.types), group=np.tile(base.group, 2), chains=tuple(chains))
+        is_added = np.array([symbol.label == ENTITY_NODE for symbol in joint.base.symbols])
+        group = np.where(is_added, -1, base.group)[joint.symbol_base].astype(np.int32)
+        return replace(base, names=(*base.names, *joint.types), group=group, chains=tuple(chains))
 
     @property
     def of_chart(self) -> tuple[NDArray[np.int32], tuple[NDArray[np.int32], ...]]:
