@@ -229,16 +229,8 @@ if __name__ == "__main__":
         everything.append(counts)
         ratio = counts.seconds[1] / counts.seconds[0]
         chance = stratified_shuffling(counts.entities[1], counts.entities[0]).p_value
-        rows.append(
-            [
-                genre,
-                len(train[genre][: args.sentences]),
-                *figures(counts),
-                int(counts.entities[0][:, 0].sum()),
-                chance,
-                ratio,
-            ]
-        )
+        size, gold = len(train[genre][: args.sentences]), int(counts.entities[0][:, 0].sum())
+        rows.append([genre, size, *figures(counts), gold, chance, ratio])
         print(*rows[-1], *map(round, counts.seconds), file=sys.stderr, flush=True)
     means = [
         float(np.mean(column)) if None not in column else None for column in zip(*(r[2:8] for r in rows), strict=True)

@@ -49,9 +49,7 @@ class Carriers(NamedTuple):
         within: set[int] = set()
         for tree, entities in trees:
             covers = _Covers(len(tree.tags), entities)
-            above = {(begin, end): rule for rule, begin, end in tree.unary.tolist()}
-            at = {(i, i + 1): int(tag) for i, tag in enumerate(tree.tags)}
-            at |= {(begin, end): int(g.parent[rule]) for rule, begin, _, end in tree.binary.tolist()}
+            at, above = _nodes(tree, g)
             for place, symbol in at.items():
                 if covers.has(*place):
                     within.add(symbol)
@@ -155,19 +153,15 @@ class JointGrammar:
 
     def derivation(self, tree: Derivation, entities: Sequence[Span]) -> Derivation | None:
         """A tree of the treebank's grammar with entities on its nodes; None where one stands on none, or two on one."""
-        base = self.base.grammar
         starts = sorted((e.start, e.end) for e in entities)
         if any(first[1] > second[0] for first, second in pairwise(starts)):
             return None
         kinds, covers = {name: i for i, name in enumerate(self.types)}, _Covers(len(tree.tags), entities)
-        chains = {(begin, end): rule for rule, begin, end in tree.unary.tolist()}
-        bottom = {(i, i + 1): int(tag) for i, tag in enumerate(tree.tags)}
+        bottom, chains = _nodes(tree, self.base.grammar)
         binary, unary = [], []
         for rule, begin, split, end in tree.binary.tolist():
-            whole = (begin, end)
-            bottom[whole] = int(base.parent[rule])
             on_children = ((begin, split) in covers.types) + 2 * ((split, end) in covers.types)
-            kind = WITHIN if covers.has(*whole) else on_children
+            kind = WITHIN if covers.has(begin, end) else on_children
             binary.append((self._rule_number.get((rule, kind), NONE), begin, split, end))
         for place in sorted(chains.keys() | covers.types.keys()):
             if place not in bottom:
@@ -219,12 +213,11 @@ class _Symbols:
     def __init__(self, base: TreebankGrammar, carriers: Carriers) -> None:
         g = base.grammar
         self.all: list[tuple[int, int]] = []
-        # A node that was added for an entity stands for nothing where there is none.
-        added = {i for i, symbol in enumerate(base.symbols) if symbol.label == ENTITY_NODE}
+        added = is_added(base)
         tops = carriers.symbols | {int(g.unary_parent[chain]) for chain in carriers.chains}
         tags = {a: a for a in range(g.tags)}
         every = self._numbered(range(g.symbols), OUTSIDE)
-        self.outside = {a: i for a, i in every.items() if a not in added}
+        self.outside = {a: i for a, i in every.items() if not added[a]}
         self.inside = tags | self._numbered(carriers.within, INSIDE)
         self.entity = self._numbered(tops, ENTITY)
 
@@ -241,6 +234,18 @@ class _Symbols:
                     yield of_left[b], of_right[c], self.outside[a], left + 2 * right
         if a in self.inside and b in self.inside and c in self.inside:
             yield self.inside[b], self.inside[c], self.inside[a], WITHIN
+
+
+def is_added(base: TreebankGrammar) -> NDArray[np.bool_]:
+    """``[S]``: whether a symbol is of nodes that were added for entities, which stand for nothing else."""
+    return np.array([symbol.label == ENTITY_NODE for symbol in base.symbols], np.bool_)
+
+
+def _nodes(tree: Derivation, grammar: Grammar) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
+    """The symbols of a tree by their spans, below unary rules; and the unary rules."""
+    symbols = {(i, i + 1): int(tag) for i, tag in enumerate(tree.tags)}
+    symbols |= {(begin, end): int(grammar.parent[rule]) for rule, begin, _, end in tree.binary.tolist()}
+    return symbols, {(begin, end): rule for rule, begin, end in tree.unary.tolist()}
 
 
 def _table(rows: Sequence[tuple[int, ...]], width: int) -> Integers:

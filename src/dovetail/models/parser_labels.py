@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.grammars.entities import ENTITY_NODE
-from dovetail.grammars.joint import JointGrammar
+from dovetail.grammars.joint import JointGrammar, is_added
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.structures.grammar import Derivation, ParseChart, cells
 from dovetail.text.sentence import Span
@@ -43,8 +42,7 @@ class LabelTable:
         for chain, kind in zip(joint.unary_base.tolist(), joint.unary_type.tolist(), strict=True):
             entity = [] if kind < 0 else [base.entities + kind]
             chains.append(np.array([*(base.chains[chain] if chain >= 0 else ()), *entity], np.int32))
-        is_added = np.array([symbol.label == ENTITY_NODE for symbol in joint.base.symbols])
-        group = np.where(is_added, -1, base.group)[joint.symbol_base].astype(np.int32)
+        group = np.where(is_added(joint.base), -1, base.group)[joint.symbol_base].astype(np.int32)
         return replace(base, names=(*base.names, *joint.types), group=group, chains=tuple(chains))
 
     @property
