@@ -84,13 +84,21 @@ class Counts:
 
 
 def tag_entities(
-    train: Sequence[Sentence], bare: Sequence[Sentence], clusters: Mapping[str, Clusters], threads: int | None
+    train: Sequence[Sentence],
+    bare: Sequence[Sentence],
+    clusters: Mapping[str, Clusters],
+    threads: int | None,
+    min_documents: int = 1,
 ) -> list[Sequence[Span]]:
     """The entities of some sentences by a chain, with the features and the predicted tags that joint models have."""
     tagger, tags = learn_tags(lambda: pos_tagger(clusters, threads=threads), train, Parser.folds, lambda what: None)
-    tagged = [Sentence(s.words, {"pos": t}).with_entities(s.spans) for s, t in zip(train, tags, strict=True)]
+    tagged = [
+        Sentence(s.words, {"pos": t}, document=s.document).with_entities(s.spans)
+        for s, t in zip(train, tags, strict=True)
+    ]
     features = entity_feature_set(clusters)
-    model = Tagger(features=features, agree=False, balance=False, calibrate=False, threads=threads).fit(tagged)
+    kinds = {"min_documents": min_documents, "agree": False, "balance": False, "calibrate": False}
+    model = Tagger(features=features, threads=threads, **kinds).fit(tagged)
     found = [Sentence(s.words, {"pos": tuple(t)}) for s, t in zip(bare, tagger.predict(bare), strict=True)]
     return [s.spans for s in model.annotate(found)]
 
@@ -116,12 +124,14 @@ def models(
     seconds = time.process_time() - began
     counts = Counts([bracket_counts(gold, parser.predict(bare))], [], [seconds])
     counts.entities.append(
-        entity_counts([s.spans for s in dev], tag_entities(train, bare, args.clusters, args.threads))
+        entity_counts(
+            [s.spans for s in dev], tag_entities(train, bare, args.clusters, args.threads, args.min_documents)
+        )
     )
     extras = [{}, {"trees_only": trees, "entities_only": entities}] if args.hierarchical else [{}]
     for extra in extras:
         began = time.process_time()
-        joint = JointParser(**settings).fit(train, **extra)
+        joint = JointParser(**settings, entity_min_documents=args.min_documents).fit(train, **extra)
         counts.seconds.append(time.process_time() - began)
         found = list(joint.annotate(bare, False))
         counts.brackets.append(bracket_counts(gold, [s.tree for s in found]))
@@ -207,6 +217,7 @@ if __name__ == "__main__":
     )
     options.add_argument("--clusters", type=word_clusters, default={}, help="a file of Brown clusters, for all models")
     options.add_argument("--decode", choices=("viterbi", "recall"), default="viterbi")
+    options.add_argument("--min-documents", type=int, default=1, help="of a feature of entities, for all models")
     options.add_argument("--max-length", type=int, help="words of a sentence at most (default: any; published: 40)")
     options.add_argument("--iterations", type=int, default=10)
     options.add_argument("--threads", type=int, default=None)

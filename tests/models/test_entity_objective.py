@@ -7,6 +7,7 @@ import pytest
 
 from dovetail.models.entity_objective import EntityObjective, in_runs
 from dovetail.models.entity_parameters import EntityParameters, entity_layout, entity_outputs
+from dovetail.models.joint_training import Least, wanted_features
 from dovetail.models.parser_parameters import SentenceLists
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import FeatureLists
@@ -87,7 +88,7 @@ def test_neighbours_in_one_go_are_as_one_by_one(objective: EntityObjective) -> N
 
 def test_features_have_parameters_of_the_types_they_are_seen_with(objective: EntityObjective) -> None:
     lists = objective.sentences[0].lists["entity"]
-    layout = entity_layout(objective.sentences, ENTITIES, FEATURES, TYPES, 1)
+    layout = entity_layout(objective.sentences, ENTITIES, FEATURES, TYPES, np.ones(FEATURES, bool))
     seen: dict[int, set[int]] = {f: set() for f in range(FEATURES)}
     for sentence, each in zip(objective.sentences, ENTITIES, strict=True):
         for t in range(sentence.length):
@@ -97,5 +98,22 @@ def test_features_have_parameters_of_the_types_they_are_seen_with(objective: Ent
         outputs = layout.label[layout.ptr[f] : layout.ptr[f + 1]].tolist()
         assert sorted(outputs) == sorted(part * (TYPES + 1) + kind for part in range(3) for kind in kinds)
     counts = np.bincount(lists.feature, minlength=FEATURES)
-    rare = entity_layout(objective.sentences, ENTITIES, FEATURES, TYPES, int(counts.max()))
-    assert (np.diff(rare.ptr) > 0).tolist() == (counts == counts.max()).tolist()
+    often = counts == counts.max()
+    rare = entity_layout(objective.sentences, ENTITIES, FEATURES, TYPES, often)
+    assert (np.diff(rare.ptr) > 0).tolist() == often.tolist()
+
+
+def test_features_of_entities_that_occur_often_enough(objective: EntityObjective) -> None:
+    lists = objective.sentences[0].lists["entity"]
+    documents = np.arange(len(objective.sentences)) // 2  # two sentences each
+    words = np.bincount(lists.feature, minlength=FEATURES).tolist()  # gaps have features here, and count
+    found: list[set[int]] = [set() for _ in range(FEATURES)]
+    for sentence, document in zip(objective.sentences, documents.tolist(), strict=True):
+        for t in range(sentence.first, sentence.first + sentence.length):
+            for f in lists.feature[lists.ptr[t] : lists.ptr[t + 1]].tolist():
+                found[f].add(document)
+    for least in (Least(1, 1), Least(3, 1), Least(1, 2), Least(3, 2)):
+        wanted = wanted_features(lists, FEATURES, objective.sentences, documents, least)
+        expected = [w >= least.words and len(d) >= least.documents for w, d in zip(words, found, strict=True)]
+        assert wanted.tolist() == expected
+    assert 0 < sum(len(d) >= 2 for d in found) < FEATURES  # so that the last two differ from the first two

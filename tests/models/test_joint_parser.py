@@ -14,7 +14,7 @@ from dovetail.grammars.entities import RepairReport, crosses, fitted, with_entit
 from dovetail.grammars.joint import Carriers, JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.models.joint_parser import BIASES, JointParser
-from dovetail.models.joint_training import JointCorpus, JointTraining
+from dovetail.models.joint_training import JointCorpus, JointTraining, Least
 from dovetail.models.parser_training import ParserSettings
 from dovetail.models.tagging import pos_tagger
 from dovetail.scorers.sparse import SparseGradient
@@ -140,6 +140,24 @@ def test_by_recall_a_bias_lowers_what_entities_must_have(parser: JointParser) ->
     assert all((e.probability or 0) > 0.99 for e in found[0])
 
 
+def test_features_of_entities_in_too_few_documents_are_dropped() -> None:
+    data = [replace(sentence, document=i // 20) for i, sentence in enumerate(annotated(40))]
+    others = [replace(sentence, document=i // 5) for i, sentence in enumerate(annotated(10, seed=3))]
+
+    def features(least: int, entities: list[Sentence]) -> int:
+        made = JointParser(iterations=1, folds=2, entity_min_count=1, entity_min_documents=least)
+        model = made.fit(data, entities_only=entities).model_
+        assert model is not None
+        return int((np.diff(model.entity_layout.ptr) > 0).sum())
+
+    assert features(1, []) > features(2, []) > 0
+    assert features(2, others) > features(3, others) > features(4, others) > 0
+    with pytest.raises(DovetailError, match=r"no feature of entities occurs .* in 5 documents: lower"):
+        features(5, others)
+    with pytest.raises(DovetailError, match="entity_min_documents"):
+        JointParser(entity_min_documents=0).fit(data)
+
+
 def test_trees_alone_and_entities_alone_help() -> None:
     few = annotated(12, seed=2)
     more = annotated(150, seed=3)
@@ -161,7 +179,7 @@ def test_gradient(extra: bool) -> None:
     tags = [s.layers["pos"] for s in [*both, *trees, *entities]]
     settings = ParserSettings(Binarisation(), None, True, {}, 0.0, 1, 2)
     corpus = JointCorpus(both, trees, entities, tags)
-    objective = JointTraining.prepare(corpus, settings, pos_tagger(), 1, 0.5).objective
+    objective = JointTraining.prepare(corpus, settings, pos_tagger(), Least(1, 1), 0.5).objective
     rng = np.random.default_rng(0)
     weight = rng.normal(size=objective.parameters) * 0.2
     everything = np.arange(objective.items)

@@ -190,6 +190,27 @@ def test_a_loaded_tagger_can_be_trained_again(tmp_path: Path) -> None:
     assert Tagger.load(tmp_path / "m").fit(made(20)).score(made(10, seed=3)) > 50
 
 
+def test_features_of_too_few_documents_are_dropped(tmp_path: Path) -> None:
+    def told(words: str, tags: str, document: int | None) -> Sentence:
+        return Sentence(tuple(words.split()), {"ner": tuple(tags.split())}, document=document)
+
+    first = [told("Ada met Bob", "B-PER O B-PER", 0), told("Ada left", "B-PER O", 0)]
+    second = [told("Cy met Bob", "B-PER O B-PER", 1), told("Cy left", "B-PER O", 1)]
+    model = quick(features=["word[0]"], min_documents=2, min_count=1).fit(first + second)
+
+    def knows(model: Tagger, word: str) -> bool:
+        return any("word" in evidence.feature for evidence in model.explain([word], 0).evidence)
+
+    known = {word: knows(model, word) for word in ("Ada", "met", "Bob", "Cy", "left")}
+    assert known == {"Ada": False, "met": True, "Bob": True, "Cy": False, "left": True}
+    model.save(tmp_path / "model")
+    assert Tagger.load(tmp_path / "model").min_documents == 2
+    with pytest.raises(DovetailError, match="in 2 documents: lower min_count or min_documents"):
+        quick(features=["word[0]"], min_documents=2).fit(first)
+    loose = [told("Ada met Bob", "B-PER O B-PER", None), told("Ada left", "B-PER O", None)]
+    assert knows(quick(features=["word[0]"], min_documents=2).fit(loose), "Ada")
+
+
 def test_hashing_bounds_the_model() -> None:
     model = quick(hash_bits=8).fit(made(60))
     assert model.model_ is not None

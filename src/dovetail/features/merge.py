@@ -66,14 +66,16 @@ def _signatures(
             signature[row_feature[e]] += row_sum[r]
 
 
-def merge(design: Design, min_count: int = 1, twins: bool = True) -> Merged:
+def merge(design: Design, min_count: int = 1, twins: bool = True, wanted: NDArray[np.bool_] | None = None) -> Merged:
     """Prune features seen fewer than ``min_count`` times, and merge those that fire at the same tokens.
 
+    ``wanted`` [features]: those to keep, if not all are.
     Real-valued features are never merged. Two features with different tokens are taken for twins with a probability
     of 2**-64.
     """
     count, identity = _fired(design)
-    kept = np.flatnonzero(count >= max(min_count, 1)).astype(np.int32)
+    often = count >= max(min_count, 1)
+    kept = np.flatnonzero(often if wanted is None else often & wanted).astype(np.int32)
     identity = identity[kept]
     if not twins:
         identity = np.arange(len(kept), dtype=np.uint64)

@@ -14,6 +14,7 @@ from dovetail.features.design import Compiler, Design, assemble, drop_unknown
 from dovetail.features.index import Collector, FeatureIndex
 from dovetail.features.merge import Merged, merge
 from dovetail.features.sets import FeatureSet
+from dovetail.features.spread import documents_with
 from dovetail.features.templates import Template
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.priors import Prior
@@ -23,6 +24,7 @@ from dovetail.models.chain_objective import ChainObjective, Forbidden
 from dovetail.models.labels import Labels
 from dovetail.models.transitions import Transitions
 from dovetail.scorers.linear import LinearScorer, score
+from dovetail.scorers.listed import FeatureLists
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]
@@ -52,10 +54,12 @@ class Part:
         full: bool,
         twins: bool,
         threads: int,
+        spread: Spread | None = None,
     ) -> Part:
         """Compile templates and lay out parameters for the outputs [tokens] that occur."""
         collector = Collector(bits)
-        merged = merge(assemble(compiler, templates, collector), min_count, twins)
+        design = assemble(compiler, templates, collector)
+        merged = merge(design, min_count, twins, None if spread is None else spread.wanted(design))
         return cls(templates, collector, merged, LinearScorer.observed(merged, outputs, size, full, threads))
 
     def lookup(self, compiler: Compiler) -> Design:
@@ -118,6 +122,20 @@ def _spread(ptr: NDArray[np.integer], which: NDArray[np.int32]) -> tuple[NDArray
     return np.arange(count.sum()) + np.repeat(ptr[which] - first, count), count
 
 
+@dataclass(frozen=True)
+class Spread:
+    """How widely a feature must be spread: over ``least`` documents. ``document`` [tokens]: where each token is."""
+
+    document: NDArray[np.int64]
+    least: int
+
+    def wanted(self, design: Design) -> NDArray[np.bool_]:
+        """Which features of a design are: [features]."""
+        lists = FeatureLists.of(design)
+        found: NDArray[np.bool_] = documents_with(*lists, self.document, design.features) >= self.least
+        return found
+
+
 @dataclass
 class Training:
     """A corpus made ready: the objective, its prior, and the way back to a model."""
@@ -149,6 +167,7 @@ class Training:
         observed_only: bool,
         merge_twins: bool,
         threads: int,
+        spread: Spread | None = None,
     ) -> Training:
         """Compile the corpus and set up its objective."""
         gold = labels.encode(tags)
@@ -157,7 +176,7 @@ class Training:
         offsets = compiler.columns.offsets
         settings: dict[str, Any] = {
             "min_count": min_count, "bits": hash_bits, "full": not observed_only, "twins": merge_twins,
-            "threads": threads,
+            "threads": threads, "spread": spread,
         }  # fmt: skip
         everywhere = dict(settings, full=settings["full"] or bool((gold < 0).any()))
         node = Part.compile(compiler, node_templates(features), gold, size, **everywhere)

@@ -37,12 +37,13 @@ def entity_layout(
     entities: Sequence[Sequence[tuple[int, int, int]]],
     features: int,
     types: int,
-    min_count: int,
+    often: NDArray[np.bool_],
 ) -> Layout:
-    """The parameters of the features that occur so often: those of all types together, and those of types seen there.
+    """The parameters of some features: those of all types together, and those of types seen there.
 
-    ``entities``: of each sentence, ``(begin, end, type)``. A feature has parameters of a type if some word with it is
-    in an entity of that type; what speaks against entities is in those of all types, which every feature has.
+    ``entities``: of each sentence, ``(begin, end, type)``. ``often`` [features]: the features that have any. A feature
+    has parameters of a type if some word with it is in an entity of that type; what speaks against entities is in those
+    of all types, which every feature has.
     """
     lists = sentences[0].lists["entity"]
     words = np.concatenate([np.arange(s.first, s.first + s.length) for s in sentences])
@@ -63,7 +64,6 @@ def entity_layout(
         features,
         entity_outputs(types),
     )
-    often = np.bincount(lists.feature, minlength=features) >= min_count
     return of_features(seen, often)
 
 

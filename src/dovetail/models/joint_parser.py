@@ -17,8 +17,9 @@ from dovetail.grammars.entities import RepairReport, fitted_all
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.online import AdaGrad
 from dovetail.learning.priors import Prior
+from dovetail.models.estimator import check_at_least
 from dovetail.models.joint_model import JointModel
-from dovetail.models.joint_training import JointCorpus, JointTraining
+from dovetail.models.joint_training import JointCorpus, JointTraining, Least
 from dovetail.models.parser import BATCH_SENTENCES, Parser
 from dovetail.models.parser_data import treebank_of
 from dovetail.models.parser_decoding import LONGEST
@@ -42,6 +43,8 @@ class JointParser(Parser):
 
     entity_min_count: int = 2
     """Drop features of entities that occur less often."""
+    entity_min_documents: int = 1
+    """Drop features of entities that occur in fewer documents: see ``Tagger.min_documents``."""
     sigma: float = 0.3
     """How far models of trees alone and of entities alone may deviate from what is shared; 0 for not at all."""
     balance: bool = True
@@ -73,6 +76,7 @@ class JointParser(Parser):
         self._check_settings()
         if self.features == "generative":
             raise DovetailError("features='generative' is of parsers; a joint parser is trained")
+        check_at_least(self.get_params(), {"entity_min_count": 1, "entity_min_documents": 1})
         if not 0 <= self.sigma < np.inf:
             raise DovetailError(f"sigma={self.sigma}: a standard deviation is not negative")
         say = doing or (lambda what: None)
@@ -86,7 +90,8 @@ class JointParser(Parser):
         settings = self._settings()
         say("pruning the charts")
         corpus = JointCorpus(both, trees, entities, [*tags, *given])
-        training = JointTraining.prepare(corpus, settings, tagger, self.entity_min_count, self.sigma)
+        least = Least(self.entity_min_count, self.entity_min_documents)
+        training = JointTraining.prepare(corpus, settings, tagger, least, self.sigma)
         monitor = Monitor(report=progress, dev_every=1, patience=self.patience)
         if dev is not None:
             monitor.dev_score = self._joint_scorer(training, _outermost(dev))
@@ -94,10 +99,9 @@ class JointParser(Parser):
         if isinstance(steps, AdaGrad):
             steps = replace(steps, memory=training.caution)
         weight = steps.minimise(training.objective, Prior(self.l2), training.start, monitor)
-        self.model_ = training.export(weight)
-        if self.balance:
-            usual = replace(self.model_, bias=USUAL_BIAS[self.decode])
-            self.model_ = self._balanced(self.model_, _outermost(dev)) if dev is not None else usual
+        self.model_ = self._usual(training.export(weight))
+        if self.balance and dev is not None:
+            self.model_ = self._balanced(self.model_, _outermost(dev))
         grammar = self.model_.joint.grammar
         self.card_ = {
             "sentences": len(both), "tokens": sum(map(len, both)), "trees_only": len(trees),
@@ -120,12 +124,16 @@ class JointParser(Parser):
         bare = [replace(sentence, spans=()) for sentence in dev]
 
         def dev_score(weight: NDArray[np.float64]) -> float:
-            found = self._parses(training.export(weight), bare)
+            found = self._parses(self._usual(training.export(weight)), bare)
             return joint_score(
                 dev, [replace(s, tree=p.tree, spans=p.entities) for s, p in zip(dev, found, strict=True)]
             )
 
         return dev_score
+
+    def _usual(self, model: JointModel) -> JointModel:
+        """The model with the bias of entities that suits most data."""
+        return replace(model, bias=USUAL_BIAS[self.decode]) if self.balance else model
 
     def _balanced(self, model: JointModel, dev: Sequence[Sentence]) -> JointModel:
         """The model with the bias of entities that scores best on dev; of equal ones, the smallest."""

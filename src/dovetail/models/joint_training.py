@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dovetail.errors import DovetailError
 from dovetail.features.parse_sets import ParserFeatures
 from dovetail.features.sets import FeatureSet
+from dovetail.features.spread import document_numbers, documents_with
 from dovetail.grammars.entities import with_entity_nodes, with_possessives
 from dovetail.grammars.joint import Carriers, JointGrammar
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
@@ -30,6 +31,7 @@ from dovetail.models.parser_pruning import allow
 from dovetail.models.parser_text import compiled, frequent_words, sentence_lists, with_gaps
 from dovetail.models.parser_training import ParserSettings, Treebank, make_pruner, rule_layouts, rule_start
 from dovetail.models.tagger import Tagger
+from dovetail.scorers.listed import FeatureLists
 from dovetail.structures.grammar import Derivation, cells
 from dovetail.structures.grammar_parts import Mask
 from dovetail.text.sentence import Sentence, Span
@@ -51,6 +53,33 @@ def entity_feature_set(clusters: Mapping[str, Any]) -> FeatureSet:
     for name, found in clusters.items():
         lines.append(f"cluster({name}, {', '.join(map(str, found.levels))})[-1:2]")
     return FeatureSet.from_lines("entities", [line for line in lines if not line.startswith("edge")], (), clusters)
+
+
+class Least(NamedTuple):
+    """How often a feature of entities must occur: at so many words, in so many documents."""
+
+    words: int
+    documents: int
+
+
+def wanted_features(
+    lists: FeatureLists,
+    features: int,
+    sentences: Sequence[SentenceLists],
+    documents: NDArray[np.int64],
+    least: Least,
+) -> NDArray[np.bool_]:
+    """The features that occur often enough, [features]. documents: that of each of the sentences."""
+    often: NDArray[np.bool_] = np.bincount(lists.feature, minlength=features) >= least.words
+    if least.documents > 1:
+        where = np.full(len(lists.ptr) - 1, -1, np.int64)
+        for sentence, document in zip(sentences, documents.tolist(), strict=True):
+            where[sentence.first : sentence.first + sentence.length] = document
+        often &= documents_with(*lists, where, features) >= least.documents
+    if not often.any():
+        lacking = f"no feature of entities occurs {least.words} times, in {least.documents} documents"
+        raise DovetailError(f"{lacking}: lower entity_min_count or entity_min_documents, or give more data")
+    return often
 
 
 def nameable_tags(tags: Sequence[Sequence[str]], entities: Sequence[Sequence[Span]]) -> frozenset[str]:
@@ -101,6 +130,12 @@ class JointCorpus:
         none = [()] * len(self.trees_only)
         return [*(s.spans for s in self.both), *none, *(s.spans for s in self.entities_only)]
 
+    @property
+    def annotated_documents(self) -> NDArray[np.int64]:
+        """The document of every sentence with entities; no document is in two corpora."""
+        own, others = document_numbers(self.both), document_numbers(self.entities_only)
+        return np.concatenate([own, others + own.max(initial=-1) + 1])
+
 
 @dataclass(frozen=True, eq=False)
 class _Compiled:
@@ -124,7 +159,7 @@ class _Compiled:
     names: frozenset[str]
 
     @classmethod
-    def of(cls, corpus: JointCorpus, settings: ParserSettings, entity_min_count: int) -> _Compiled:
+    def of(cls, corpus: JointCorpus, settings: ParserSettings, least: Least) -> _Compiled:
         """Read the grammars and the features off a corpus."""
         types = sorted({entity.label for each in corpus.entities for entity in each})
         if not types:
@@ -145,7 +180,8 @@ class _Compiled:
         flat = [[(e.start, e.end, number[e.label]) for e in each] for each in corpus.entities]
         annotated = [i for i in range(len(places)) if i < len(corpus.both) or i >= len(corpus.parsed)]
         where, which = [places[i] for i in annotated], [flat[i] for i in annotated]
-        layout = entity_layout(where, which, len(keys["entity"]), len(types), entity_min_count)
+        often = wanted_features(lists["entity"], len(keys["entity"]), where, corpus.annotated_documents, least)
+        layout = entity_layout(where, which, len(keys["entity"]), len(types), often)
         layouts = rule_layouts(treebank, places[: len(corpus.parsed)], lists, keys, settings.min_count)
         made = JointParameters(joint, ParserParameters(base.grammar, layouts), EntityParameters(len(types), layout))
         names = nameable_tags([corpus.tags[i] for i in annotated], [corpus.entities[i] for i in annotated])
@@ -219,10 +255,10 @@ class JointTraining:
 
     @classmethod
     def prepare(
-        cls, corpus: JointCorpus, settings: ParserSettings, tagger: Tagger | None, entity_min_count: int, sigma: float
+        cls, corpus: JointCorpus, settings: ParserSettings, tagger: Tagger | None, least: Least, sigma: float
     ) -> JointTraining:
         """Compile a corpus and set up its objective."""
-        ready = _Compiled.of(corpus, settings, entity_min_count)
+        ready = _Compiled.of(corpus, settings, least)
         made, start = ready.made, ready.start()
         model = ready.model(start, tagger)
         examples = [each for each in ready.examples(model.parser) if each is not None]

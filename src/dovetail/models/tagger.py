@@ -15,13 +15,14 @@ from dovetail.errors import DovetailError, ModelFileError
 from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.repeats import share_repeated
 from dovetail.features.sets import SETS, FeatureSet
+from dovetail.features.spread import token_documents
 from dovetail.features.templates import call
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.models.batching import in_batches
 from dovetail.models.chain_model import ChainModel, best_with_bias
-from dovetail.models.chain_training import Training
+from dovetail.models.chain_training import Spread, Training
 from dovetail.models.entities import entity_probabilities
 from dovetail.models.estimator import OPTIMISERS, Estimator, check_at_least, check_choice, check_learning
 from dovetail.models.explain import Explanation, explain_token
@@ -91,6 +92,8 @@ class Tagger(Estimator):
     """Step size, for sgd and adagrad."""
     min_count: int = 2
     """Drop features that occur less often. What was seen once tells little of what comes, and learns by heart."""
+    min_documents: int = 1
+    """Drop features that occur in fewer documents. With few, long ones, 2 keeps names from being learnt by heart."""
     hash_bits: int | None = None
     """At most 2**hash_bits features, by hashing."""
     observed_only: bool = False
@@ -192,9 +195,12 @@ class Tagger(Estimator):
             loss="perceptron" if self.optimiser == "perceptron" else self.loss,
             min_count=self.min_count, hash_bits=self.hash_bits, observed_only=self.observed_only,
             merge_twins=self.merge_twins, threads=self._threads(),
+            spread=Spread(token_documents(corpus), self.min_documents) if self.min_documents > 1 else None,
         )  # fmt: skip
         if not training.objective.node.layout.parameters:
-            raise DovetailError(f"no feature occurs {self.min_count} times: lower min_count, or give more data")
+            where = f" in {self.min_documents} documents" if self.min_documents > 1 else ""
+            lower = "min_count or min_documents" if where else "min_count"
+            raise DovetailError(f"no feature occurs {self.min_count} times{where}: lower {lower}, or give more data")
         return training
 
     def _check_settings(self) -> None:
@@ -204,7 +210,8 @@ class Tagger(Estimator):
         check_choice("loss", self.loss, LOSSES)
         check_choice("optimiser", self.optimiser, OPTIMISERS)
         check_learning(settings)
-        check_at_least(settings, {"iterations": 1, "batch": 1, "min_count": 1, "patience": 1, "seed": 0, "threads": 1})
+        check_at_least(settings, {"iterations": 1, "batch": 1, "min_count": 1, "min_documents": 1})
+        check_at_least(settings, {"patience": 1, "seed": 0, "threads": 1})
         if self.gain is not None and not 0 < self.gain < np.inf:
             raise DovetailError(f"gain={self.gain}: a step size is positive")
         if self.hash_bits is not None and not 8 <= self.hash_bits <= 31:

@@ -44,6 +44,12 @@ def train_joint(
         int | None,
         typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="none"),
     ] = None,
+    min_documents: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Drop features of entities that occur in fewer documents.", show_default="1"
+        ),
+    ] = None,
     unlabelled: resources.Unlabelled = None,
     clusters: resources.ClusterFiles = None,
     save_clusters: resources.SaveClusters = None,
@@ -87,6 +93,7 @@ def train_joint(
     given: dict[str, Any] = {
         "sigma": sigma, "max_length": max_length, "tags": tags, "decode": decode, "l2": l2,
         "iterations": iterations, "patience": patience, "seed": seed, "threads": threads,
+        "entity_min_documents": min_documents,
     }  # fmt: skip
     settings: dict[str, Any] = {
         name: v.value if isinstance(v, StrEnum) else v for name, v in given.items() if v is not None

@@ -137,6 +137,10 @@ def train_tagger(
         int | None,
         typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="2"),
     ] = None,
+    min_documents: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Drop features that occur in fewer documents.", show_default="1"),
+    ] = None,
     hash_bits: Annotated[
         int | None,
         typer.Option(metavar="N", min=8, max=31, help="Hash features into 2**N: bounded memory.", show_default="off"),
@@ -198,7 +202,8 @@ def train_tagger(
     given: dict[str, Any] = {
         "features": features, "order": order, "target": target, "scheme": scheme, "loss": loss,
         "optimiser": optimiser, "l2": l2, "l1": l1, "iterations": iterations, "patience": patience,
-        "batch": batch, "gain": gain, "min_count": min_count, "hash_bits": hash_bits, "seed": seed,
+        "batch": batch, "gain": gain, "min_count": min_count, "min_documents": min_documents,
+        "hash_bits": hash_bits, "seed": seed,
         "threads": threads, "ignore": options.names(ignore), "observed_only": observed_only, "balance": balance,
         "calibrate": calibrate, "agree": agree,
     }  # fmt: skip

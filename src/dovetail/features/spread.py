@@ -1,0 +1,63 @@
+"""In how many documents features fire.
+
+A name that is in one document only is there many times, and a model can learn it by heart; of other documents that
+tells nothing, and what would, such as its shape and what stands around it, is left with less weight than it deserves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.kernel import kernel
+from dovetail.text.sentence import Sentence
+
+
+def document_numbers(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+    """The document of each sentence, from 0; a sentence that is in none is one of its own.
+
+    >>> a, b, c = (Sentence(("word",), document=d) for d in (7, None, 7))
+    >>> document_numbers([a, b, b, c]).tolist()
+    [0, 1, 2, 0]
+    """
+    keys = [("sentence", i) if s.document is None else ("document", s.document) for i, s in enumerate(sentences)]
+    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    return np.array([number[key] for key in keys], np.int64)
+
+
+def token_documents(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+    """The document of each token of some sentences."""
+    return np.repeat(document_numbers(sentences), [len(s) for s in sentences])
+
+
+def documents_with(
+    ptr: NDArray[np.int64], feature: NDArray[np.int32], document: NDArray[np.int64], features: int
+) -> NDArray[np.int64]:
+    """In how many documents each feature fires: [features].
+
+    Position p has the features ``feature[ptr[p]:ptr[p + 1]]`` and is in ``document[p]``, -1 for none that counts.
+    """
+    count = np.zeros(features, np.int64)
+    _count(ptr, feature, document, np.argsort(document, kind="stable"), np.full(features, -1, np.int64), count)
+    return count
+
+
+@kernel
+def _count(
+    ptr: NDArray[np.int64],
+    feature: NDArray[np.int32],
+    document: NDArray[np.int64],
+    order: NDArray[np.int64],
+    latest: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> None:
+    """Add the documents of the positions in ``order``, in which each document comes in one go. latest: [features]."""
+    for p in order:
+        if document[p] >= 0:
+            for e in range(ptr[p], ptr[p + 1]):
+                f = feature[e]
+                if latest[f] != document[p]:
+                    latest[f] = document[p]
+                    count[f] += 1
