@@ -69,9 +69,8 @@ def _signatures(
 def merge(design: Design, min_count: int = 1, twins: bool = True, wanted: NDArray[np.bool_] | None = None) -> Merged:
     """Prune features seen fewer than ``min_count`` times, and merge those that fire at the same tokens.
 
-    ``wanted`` [features]: those to keep, if not all are.
-    Real-valued features are never merged. Two features with different tokens are taken for twins with a probability
-    of 2**-64.
+    ``wanted`` [features]: which may be kept; None for all. Real-valued features are never merged. Two features with
+    different tokens are taken for twins with a probability of 2**-64.
     """
     count, identity = _fired(design)
     often = count >= max(min_count, 1)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.errors import DovetailError
 from dovetail.kernel import kernel
 from dovetail.text.sentence import Sentence
 
@@ -42,6 +43,18 @@ def documents_with(
     count = np.zeros(features, np.int64)
     _count(ptr, feature, document, np.argsort(document, kind="stable"), np.full(features, -1, np.int64), count)
     return count
+
+
+def nothing_left(what: str, count: tuple[str, int], documents: tuple[str, int]) -> DovetailError:
+    """The error where no feature occurs so often and in so many documents: the names and values of both settings.
+
+    >>> print(nothing_left("feature", ("min_count", 3), ("min_documents", 2)))
+    no feature occurs 3 times in 2 documents: lower min_count or min_documents, or give more data
+    >>> print(nothing_left("feature", ("min_count", 3), ("min_documents", 1)))
+    no feature occurs 3 times: lower min_count, or give more data
+    """
+    where, lower = (f" in {documents[1]} documents", f" or {documents[0]}") if documents[1] > 1 else ("", "")
+    return DovetailError(f"no {what} occurs {count[1]} times{where}: lower {count[0]}{lower}, or give more data")
 
 
 @kernel

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dovetail.errors import DovetailError
 from dovetail.features.parse_sets import ParserFeatures
 from dovetail.features.sets import FeatureSet
-from dovetail.features.spread import document_numbers, documents_with
+from dovetail.features.spread import document_numbers, documents_with, nothing_left
 from dovetail.grammars.entities import with_entity_nodes, with_possessives
 from dovetail.grammars.joint import Carriers, JointGrammar
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
@@ -77,8 +77,8 @@ def wanted_features(
             where[sentence.first : sentence.first + sentence.length] = document
         often &= documents_with(*lists, where, features) >= least.documents
     if not often.any():
-        lacking = f"no feature of entities occurs {least.words} times, in {least.documents} documents"
-        raise DovetailError(f"{lacking}: lower entity_min_count or entity_min_documents, or give more data")
+        limits = ("entity_min_count", least.words), ("entity_min_documents", least.documents)
+        raise nothing_left("feature of entities", *limits)
     return often
 
 

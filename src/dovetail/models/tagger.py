@@ -15,7 +15,7 @@ from dovetail.errors import DovetailError, ModelFileError
 from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.repeats import share_repeated
 from dovetail.features.sets import SETS, FeatureSet
-from dovetail.features.spread import token_documents
+from dovetail.features.spread import nothing_left, token_documents
 from dovetail.features.templates import call
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import LOSSES
@@ -198,9 +198,7 @@ class Tagger(Estimator):
             spread=Spread(token_documents(corpus), self.min_documents) if self.min_documents > 1 else None,
         )  # fmt: skip
         if not training.objective.node.layout.parameters:
-            where = f" in {self.min_documents} documents" if self.min_documents > 1 else ""
-            lower = "min_count or min_documents" if where else "min_count"
-            raise DovetailError(f"no feature occurs {self.min_count} times{where}: lower {lower}, or give more data")
+            raise nothing_left("feature", ("min_count", self.min_count), ("min_documents", self.min_documents))
         return training
 
     def _check_settings(self) -> None:
@@ -210,8 +208,16 @@ class Tagger(Estimator):
         check_choice("loss", self.loss, LOSSES)
         check_choice("optimiser", self.optimiser, OPTIMISERS)
         check_learning(settings)
-        check_at_least(settings, {"iterations": 1, "batch": 1, "min_count": 1, "min_documents": 1})
-        check_at_least(settings, {"patience": 1, "seed": 0, "threads": 1})
+        least = {
+            "iterations": 1,
+            "batch": 1,
+            "min_count": 1,
+            "min_documents": 1,
+            "patience": 1,
+            "seed": 0,
+            "threads": 1,
+        }
+        check_at_least(settings, least)
         if self.gain is not None and not 0 < self.gain < np.inf:
             raise DovetailError(f"gain={self.gain}: a step size is positive")
         if self.hash_bits is not None and not 8 <= self.hash_bits <= 31:

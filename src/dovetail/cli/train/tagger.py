@@ -203,9 +203,8 @@ def train_tagger(
         "features": features, "order": order, "target": target, "scheme": scheme, "loss": loss,
         "optimiser": optimiser, "l2": l2, "l1": l1, "iterations": iterations, "patience": patience,
         "batch": batch, "gain": gain, "min_count": min_count, "min_documents": min_documents,
-        "hash_bits": hash_bits, "seed": seed,
-        "threads": threads, "ignore": options.names(ignore), "observed_only": observed_only, "balance": balance,
-        "calibrate": calibrate, "agree": agree,
+        "hash_bits": hash_bits, "seed": seed, "threads": threads, "ignore": options.names(ignore),
+        "observed_only": observed_only, "balance": balance, "calibrate": calibrate, "agree": agree,
     }  # fmt: skip
     model = Tagger(**{name: _plain(value) for name, value in given.items() if value is not None})
     base = sets.FeatureSet.of(model.features)  # a wrong name is told before anything is read
