@@ -11,7 +11,7 @@ from dovetail.clusters.clustering import Clustering
 from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.information import class_pairs
 from dovetail.errors import DovetailError
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 
 Doubles = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
     return Assignment(whole, len(placed), len(new) - len(placed))
 
 
-@kernel
+@inner
 def _add_gains(
     word: int,
     start: NDArray[np.int64],

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.clusters.team import Member, meet, share
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 
 Long = NDArray[np.int64]
 NEVER = np.int64(1) << np.int64(62)
@@ -84,14 +84,14 @@ def _f(window: Window, x: int) -> np.int64:
     return np.int64(x * np.log(np.float64(x)) * window.scale)
 
 
-@kernel
+@inner
 def _g(window: Window, x: int, y: int) -> np.int64:
     if x == 0 or y == 0:
         return np.int64(0)
     return _f(window, x + y) - _f(window, x) - _f(window, y)
 
 
-@kernel
+@inner
 def _raise(window: Window, target: Long, line: NDArray[np.int32], old: int, new: int, largest: int) -> None:
     """``target[c] += g(new, line[c]) - g(old, line[c])``; no sum of counts is above ``largest``."""
     f = window.f
@@ -107,7 +107,7 @@ def _raise(window: Window, target: Long, line: NDArray[np.int32], old: int, new:
                 target[c] += _f(window, new + y) - _f(window, old + y) - rise
 
 
-@kernel
+@inner
 def _mirror(gain: Long, lo: int, hi: int, lines: Long) -> None:
     """Copy rows of the gains to the columns, in rows lo to hi - 1."""
     for c in range(lo, hi):
@@ -116,7 +116,7 @@ def _mirror(gain: Long, lo: int, hi: int, lines: Long) -> None:
             row[d] = gain[d, c]
 
 
-@kernel
+@inner
 def _own(window: Window, a: int, b: int) -> np.int64:
     """What the counts within two classes add to their gain beyond its sum over all d, a and b among them."""
     aa, ab = window.pairs[a, a], window.pairs[a, b]
@@ -130,7 +130,7 @@ def _own(window: Window, a: int, b: int) -> np.int64:
     )
 
 
-@kernel
+@inner
 def _settle(window: Window, k: int, a: int, member: Member) -> None:
     """Finish a class whose counts have changed: its part of the gains, logarithms, and its column."""
     gain, log_sum = window.gain, window.log_sum
@@ -148,14 +148,14 @@ def _settle(window: Window, k: int, a: int, member: Member) -> None:
         log_sum[lo + i, a] = sums[i]
 
 
-@kernel
+@inner
 def _link(window: Window, slot: int, more: int) -> None:
     window.links[slot] += more
     window.links_log[slot] = np.int64(window.links[slot] * (np.log(np.float64(window.size[slot])) * window.scale))
     window.dirty[slot] = True
 
 
-@kernel
+@inner
 def _head(parent: Long, word: int) -> int:
     """The first word of a word's class."""
     while parent[word] != word:
@@ -164,13 +164,13 @@ def _head(parent: Long, word: int) -> int:
     return word
 
 
-@kernel
+@inner
 def _between(places: Long, lo: int, hi: int) -> Long:
     """Those of some places, in order, that are in a range."""
     return places[np.searchsorted(places, lo) : np.searchsorted(places, hi)]
 
 
-@kernel
+@inner
 def _enter_line(
     window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], slot: int, member: Member
 ) -> None:
@@ -188,7 +188,7 @@ def _enter_line(
                 gain[d, e] += _g(window, line[d], line[e])
 
 
-@kernel
+@inner
 def _count_in(window: Window, k: int, slot: int, word: int, words: Words) -> None:
     """The counts of a word as a class of its own, in a free slot below k."""
     pairs, pairs_t, parent = window.pairs, window.pairs_t, words.parent
@@ -215,7 +215,7 @@ def _count_in(window: Window, k: int, slot: int, word: int, words: Words) -> Non
     window.dirty[slot] = True
 
 
-@kernel
+@inner
 def _enter(window: Window, k: int, slot: int, word: int, words: Words, member: Member) -> None:
     """Put a word into a free slot below k, as a class of its own."""
     if member.me == 0:
@@ -228,7 +228,7 @@ def _enter(window: Window, k: int, slot: int, word: int, words: Words, member: M
     meet(member)
 
 
-@kernel
+@inner
 def _join_line(
     window: Window,
     k: int,
@@ -273,7 +273,7 @@ def _join_line(
     meet(member)
 
 
-@kernel
+@inner
 def _join(window: Window, k: int, s: int, t: int, member: Member) -> None:
     """Merge class t into s; slot t is free then, its counts zero."""
     lo, hi = share(member, k)
@@ -294,7 +294,7 @@ def _join(window: Window, k: int, s: int, t: int, member: Member) -> None:
     meet(member)
 
 
-@kernel
+@inner
 def _scan(window: Window, k: int, a: int) -> None:
     """Find the cheapest merge of one class; among equals the partner that comes first by name."""
     links, links_log, name = window.links, window.links_log, window.name
@@ -312,7 +312,7 @@ def _scan(window: Window, k: int, a: int) -> None:
     window.stale[a] = False
 
 
-@kernel
+@inner
 def _scan_dirty(window: Window, k: int, member: Member) -> None:
     """Look again at all classes with new losses, each member at its turn."""
     turn = 0
@@ -323,7 +323,7 @@ def _scan_dirty(window: Window, k: int, member: Member) -> None:
             turn += 1
 
 
-@kernel
+@inner
 def _cheapest(window: Window, k: int) -> tuple[int, int]:
     """The pair of classes whose merge loses least; among equals the first by name.
 
@@ -364,7 +364,7 @@ def _neighbours(window: Window, k: int, slot: int) -> int:
     return neighbours
 
 
-@kernel
+@inner
 def _join_cheapest(window: Window, k: int, names: Long, member: Member) -> tuple[int, int]:
     """Make the merge that loses least, and note the first words of the two; returns its slot and the one set free."""
     _scan_dirty(window, k, member)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 
 NOWHERE = -1
 """The class of a word that has none yet; its bigrams do not count."""
@@ -88,14 +88,14 @@ def room(classes: int) -> Beside:
     return Beside(wide[0], wide[1], narrow[0], narrow[1], np.zeros(5, np.int64))
 
 
-@kernel
+@inner
 def _f(x: Any, table: Floats) -> Any:
     if x < len(table):
         return table[x]
     return x * np.log(np.float64(x))
 
 
-@kernel
+@inner
 def _look_beside(word: int, bigrams: Bigrams, classes: NDArray[np.int32], beside: Beside) -> None:
     """Fill the room, which must be empty."""
     seen = itself = total = 0
@@ -124,7 +124,7 @@ def _look_beside(word: int, bigrams: Bigrams, classes: NDArray[np.int32], beside
     beside.totals[1], beside.totals[4] = seen, total
 
 
-@kernel
+@inner
 def _clear(beside: Beside) -> None:
     for i in range(beside.totals[0]):
         beside.after[beside.after_seen[i]] = 0
@@ -132,7 +132,7 @@ def _clear(beside: Beside) -> None:
         beside.before[beside.before_seen[i]] = 0
 
 
-@kernel
+@inner
 def _bigram_gain(target: int, home: int, beside: Beside, counts: ClassCounts) -> Any:
     """What the word adds to the bigram part of the objective in one class, once it has left its home."""
     table, pairs = counts.x_log_x, counts.pairs
@@ -174,7 +174,7 @@ def _bigram_gain(target: int, home: int, beside: Beside, counts: ClassCounts) ->
     return gain
 
 
-@kernel
+@inner
 def _spelling_gain(word: int, target: int, home: int, spelling: Spelling, counts: ClassCounts) -> Any:
     """What the word adds to the spelling part in one class, once it has left its home."""
     at_home = 1 if target == home else 0
@@ -193,7 +193,7 @@ def _spelling_gain(word: int, target: int, home: int, spelling: Spelling, counts
     return gain + _f(size + 1, counts.x_log_x) - _f(size, counts.x_log_x)
 
 
-@kernel
+@inner
 def _gain(word: int, target: int, home: int, beside: Beside, counts: ClassCounts, spelling: Spelling) -> Any:
     gain = _bigram_gain(target, home, beside, counts)
     if spelling.weight != 0:
@@ -201,7 +201,7 @@ def _gain(word: int, target: int, home: int, beside: Beside, counts: ClassCounts
     return gain
 
 
-@kernel
+@inner
 def _add_row(row: Ints, added: int, less: NDArray[np.int64], table: Floats, gains: Floats) -> None:
     """Add f(x + added) - f(x) for each x of a row less another."""
     limit = len(table) - added
@@ -213,7 +213,7 @@ def _add_row(row: Ints, added: int, less: NDArray[np.int64], table: Floats, gain
             gains[b] += _f(x + added, table) - _f(x, table)
 
 
-@kernel
+@inner
 def _add_plain_row(row: Ints, added: int, table: Floats, gains: Floats) -> None:
     limit = len(table) - added
     for b in range(len(row)):
@@ -224,7 +224,7 @@ def _add_plain_row(row: Ints, added: int, table: Floats, gains: Floats) -> None:
             gains[b] += _f(x + added, table) - _f(x, table)
 
 
-@kernel
+@inner
 def _bigram_gains(home: int, beside: Beside, counts: ClassCounts, gains: Floats) -> None:
     """`_bigram_gain` of every class but the home, added to ``gains`` [classes] row by row."""
     table = counts.x_log_x
@@ -255,7 +255,7 @@ def _bigram_gains(home: int, beside: Beside, counts: ClassCounts, gains: Floats)
         gains[b] -= _f(seconds + as_second, table) - _f(seconds, table)
 
 
-@kernel
+@inner
 def _spelling_gains(word: int, spelling: Spelling, counts: ClassCounts, gains: Floats) -> None:
     """`_spelling_gain` of every class but the home, weighted and added to ``gains`` [classes] row by row."""
     weight, table = spelling.weight, counts.x_log_x

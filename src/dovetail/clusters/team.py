@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 
 Result = TypeVar("Result")
 PATIENCE = 300  # looks at the counter before a thread lets others use its core
@@ -75,7 +75,7 @@ def _pointer(context: Any, builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, context.get_value_type(types.int64).as_pointer())
 
 
-@kernel
+@inner
 def meet(member: Any) -> None:
     """Wait until all members are here; what each has written before, all can read after."""
     if member.of == 1:

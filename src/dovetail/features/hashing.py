@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 
 Keys = NDArray[np.uint64]
 
@@ -43,7 +43,7 @@ def pack(strings: Sequence[str]) -> Packed:
     return Packed(codes, start)
 
 
-@kernel
+@inner
 def mix(key: np.uint64) -> np.uint64:
     """Spread every bit of a 64-bit number over all bits."""
     key = (key ^ (key >> SHIFT_30)) * MULTIPLY_1

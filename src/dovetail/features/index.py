@@ -40,7 +40,9 @@ def _distinct(keys: Keys, found: Keys, numbers: NDArray[np.int32]) -> int:
     An open table of places, doubled whenever it is half full: few distinct keys stay in the cache.
     """
     shift = np.uint64(54)
-    table = np.full(1 << 10, -1, dtype=np.int32)
+    table = np.empty(1 << 10, dtype=np.int32)
+    for j in range(len(table)):
+        table[j] = -1
     size = 0
     for i in range(len(keys)):
         key = keys[i]
@@ -53,7 +55,9 @@ def _distinct(keys: Keys, found: Keys, numbers: NDArray[np.int32]) -> int:
             size += 1
             if 2 * size > len(table):
                 shift -= np.uint64(1)
-                table = np.full(2 * len(table), -1, dtype=np.int32)
+                table = np.empty(2 * len(table), dtype=np.int32)
+                for j in range(len(table)):
+                    table[j] = -1
                 for j in range(size):
                     place = np.int64((found[j] * _SPREAD) >> shift)
                     while table[place] >= 0:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 
 
 class Links(NamedTuple):
@@ -46,7 +46,7 @@ class Links(NamedTuple):
         return out
 
 
-@kernel
+@inner
 def row_at(links: Any, slot: int, token: int, first: int, last: int) -> int:
     """The row that a slot of a token points to, -1 for none; its sentence is the tokens first..last."""
     place = token + links.shift[slot]

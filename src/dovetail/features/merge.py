@@ -43,12 +43,15 @@ def _signatures(
     row_feature: NDArray[np.int32],
     feature_index: NDArray[np.int32],
     noise: NDArray[np.uint64],
+    row_count: NDArray[np.int64],
+    row_sum: NDArray[np.uint64],
     count: NDArray[np.int64],
     signature: NDArray[np.uint64],
 ) -> None:
-    """Add up a random number for each token at which a feature fires, and count the tokens."""
-    row_count = np.zeros(len(row_ptr) - 1, dtype=np.int64)
-    row_sum = np.zeros(len(row_ptr) - 1, dtype=np.uint64)
+    """Add up a random number for each token at which a feature fires, and count the tokens.
+
+    row_count, row_sum: [rows], the same for rows; count, signature: [features]. All are zero to begin with.
+    """
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
             for k in range(len(links.source)):
@@ -109,5 +112,6 @@ def _fired(design: Design) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     count = np.zeros(design.features, dtype=np.int64)
     signature = np.zeros(design.features, dtype=np.uint64)
     rows = (design.links, design.offsets, design.row_ptr, design.row_feature)
-    _signatures(*rows, design.feature_index, noise, count, signature)
+    row_count, row_sum = (np.zeros(len(design.row_ptr) - 1, dtype=kind) for kind in (np.int64, np.uint64))
+    _signatures(*rows, design.feature_index, noise, row_count, row_sum, count, signature)
     return count, signature

@@ -21,7 +21,7 @@ from dovetail.features.arcs import (
     ArcKeys,
 )  # fmt: skip
 from dovetail.features.hashing import Keys, mix
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.projective_parts import Places, ProjectivePotentials
 
 Integers = NDArray[np.int64]
@@ -57,7 +57,7 @@ class Seen(NamedTuple):
     """``[1]``: all tags between, in order."""
 
 
-@kernel
+@inner
 def make_seen(keys: ArcKeys) -> Seen:
     """Room for the features of one arc."""
     tags = keys.between.size
@@ -74,14 +74,14 @@ def bucket(distance: int) -> int:
     return int(DISTANCES[min(distance, DISTANCES.size - 1)])
 
 
-@kernel
+@inner
 def times_between(keys: ArcKeys, position: int, sweep: int, seen: Seen) -> int:
     """How often the tag of a position lies between."""
     tag = keys.tags[position]
     return int(seen.times[tag]) if seen.marked[tag] == sweep else 0
 
 
-@kernel
+@inner
 def see_arc(keys: ArcKeys, h: int, d: int, sweep: int, met: int, shift: np.uint64, seen: Seen) -> int:
     """Set the places of the weights of the arc from position h to d, counted over the batch; how many are common.
 
@@ -123,7 +123,7 @@ def see_arc(keys: ArcKeys, h: int, d: int, sweep: int, met: int, shift: np.uint6
     return count
 
 
-@kernel
+@inner
 def note_between(keys: ArcKeys, position: int, sweep: int, met: int, seen: Seen) -> int:
     """One more position lies between: how many different tags do now."""
     tag = keys.tags[position]

@@ -119,7 +119,12 @@ def score(
     run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, threads)
     result = np.empty((design.tokens, layout.outputs)) if out is None else out
     tokens = (design.links, design.offsets, table, design.feature_index, *parameters, result)
-    run_ranges(lambda lo, hi: kernels.token_scores(*tokens, lo, hi), design.tokens, threads)
+
+    def score_tokens(lo: int, hi: int) -> None:
+        begin, end = np.searchsorted(design.offsets, lo, side="right") - 1, np.searchsorted(design.offsets, hi)
+        kernels.token_scores(*tokens, lo, hi, begin, end)
+
+    run_ranges(score_tokens, design.tokens, threads)
     return result
 
 

@@ -56,14 +56,18 @@ def token_scores(
     out: Floats,
     lo: int,
     hi: int,
+    begin: int,
+    end: int,
 ) -> None:
     """``out[t] = sum of table rows + sum of weights of the token's own features``, for tokens lo..hi. out: [N, L].
 
-    Slot by slot, so that the rows of one block stay in the cache while the tokens flow by.
+    The tokens are those of sentences begin..end, of which the first and the last may be cut. Slot by slot, so that the
+    rows of one block stay in the cache while the tokens flow by.
     """
     outputs = out.shape[1]
-    out[lo:hi] = 0.0
-    begin, end = np.searchsorted(offsets, lo, side="right") - 1, np.searchsorted(offsets, hi)
+    for t in range(lo, hi):
+        for y in range(outputs):
+            out[t, y] = 0.0
     for k in range(len(links.source)):
         for i in range(begin, end):
             for t in range(max(lo, offsets[i]), min(hi, offsets[i + 1])):
@@ -87,7 +91,9 @@ def row_gradients(links: Any, offsets: Integers, gradient: Floats, out: Floats, 
     less than a list of tokens for every row.
     """
     outputs = out.shape[1]
-    out[lo:hi] = 0.0
+    for r in range(lo, hi):
+        for y in range(outputs):
+            out[r, y] = 0.0
     for k in range(len(links.source)):
         if links.base[k] >= hi or links.end[k] <= lo:
             continue
@@ -127,7 +133,7 @@ def feature_gradients(
 ) -> None:
     """The gradient of every parameter of features lo..hi, from their rows and from their tokens. out: [P]."""
     weighted = len(in_value) > 0
-    total = np.zeros(gradient.shape[1])
+    total = np.empty(gradient.shape[1])
     for f in range(lo, hi):
         first, last = ptr[f], ptr[f + 1]
         rows = in_ptr[f + 1] - in_ptr[f]

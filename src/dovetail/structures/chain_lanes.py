@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numba import njit
 
-from dovetail.kernel import Function, kernel
+from dovetail.kernel import Function, inner
 from dovetail.structures.chain_parts import LOG_FLOOR, Booleans, ChainWeights, Floats, Integers
 
 FLOOR = math.exp(LOG_FLOOR)
@@ -34,7 +34,7 @@ def inlined(function: Function) -> Function:
     return cast(Function, njit(inline="always")(function))
 
 
-@kernel
+@inner
 def layout(order: int, labels: int) -> tuple[int, int, int]:
     """How states are numbered: groups of states entered, stride of their predecessors, first start state."""
     if order == 1:
@@ -42,7 +42,7 @@ def layout(order: int, labels: int) -> tuple[int, int, int]:
     return labels, labels, labels * labels
 
 
-@kernel
+@inner
 def predecessors(order: int, labels: int, t: int) -> tuple[int, int]:
     """The predecessors of a group that can be occupied before t: ``group + i * stride`` for i in a range."""
     if order == 1:
@@ -50,7 +50,7 @@ def predecessors(order: int, labels: int, t: int) -> tuple[int, int]:
     return (labels, labels + 1) if t == 1 else (0, labels)
 
 
-@kernel
+@inner
 def states(order: int, labels: int, t: int) -> tuple[int, int]:
     """The range of states that can be occupied at position t."""
     if order == 1:
@@ -132,7 +132,7 @@ def exponentiate(x: Floats, steps: int, power: Integers, bits: Integers) -> None
                 bits[c, t, i] += power[i]
 
 
-@kernel
+@inner
 def mix(out: Floats, t: int, rows: Run, weights: Floats, source: Floats, at: int, terms: Run) -> None:
     """Set ``out[r, t] = sum_i weights[r, i] * source[term i, at]`` in every lane, for a run of rows r.
 
@@ -169,7 +169,7 @@ def mix(out: Floats, t: int, rows: Run, weights: Floats, source: Floats, at: int
                 out[r2, t, k] += w20 * x0 + w21 * x1 + w22 * x2
 
 
-@kernel
+@inner
 def mix_edges(
     out: Floats,
     t: int,
@@ -227,7 +227,9 @@ def forward(
     one: Any = np.int64(1)
     total = np.empty(lanes)
     smallest = np.empty(lanes)
-    mass = np.ones(lanes)
+    mass = np.empty(lanes)
+    for k in range(lanes):
+        mass[k] = 1.0
     for t in range(steps):
         for k in range(lanes):
             total[k] = 0.0

@@ -39,8 +39,10 @@ def log_messages(
     for n in sentences:
         first, last = offsets[n], offsets[n + 1]
         top = first - base_token
-        past[top : top + last - first] = -np.inf
-        future[top : top + last - first] = -np.inf
+        for row in range(top, top + last - first):
+            for s in range(past.shape[1]):
+                past[row, s] = -np.inf
+                future[row, s] = -np.inf
         for c in range(labels):
             past[top, first_state + c] = start[c] + unary[first, c]
         for token in range(first + 1, last):

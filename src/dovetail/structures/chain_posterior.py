@@ -6,18 +6,18 @@ import math
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_lanes import layout, states
 from dovetail.structures.chain_parts import ChainPotentials, Floats, Integers, Labels, Posterior
 
 
-@kernel
+@inner
 def exp_less(x: float, log_z: float) -> float:
     """``exp(x - log_z)``, and 0 where both are minus infinity."""
     return 0.0 if x == -np.inf else math.exp(x - log_z)
 
 
-@kernel
+@inner
 def first_labels(posterior: Posterior, n: int, out: Floats) -> None:
     """Set ``out[c] = P(the first label of sentence n is c)``; out: [L]."""
     potentials, backward = posterior.potentials, posterior.messages.backward
@@ -31,7 +31,7 @@ def first_labels(posterior: Posterior, n: int, out: Floats) -> None:
             out[c] = posterior.weights.start[c] * future
 
 
-@kernel
+@inner
 def pairs(posterior: Posterior, n: int, token: int, out: Floats, totals: Floats) -> None:
     """Set ``out[s, c] = P(state s at token - 1, label c at token)`` in sentence n; totals[s] is the sum.
 
@@ -127,7 +127,7 @@ def entropies(posterior: Posterior, low: int, high: int, out: Floats) -> None:
                         out[n] -= joint[s, c] * math.log(joint[s, c])
 
 
-@kernel
+@inner
 def draw(weights: Floats, row: int, uniform: float) -> int:
     """The column that a uniform number draws in proportion to a row of weights; weights: [rows, columns]."""
     level = 0.0

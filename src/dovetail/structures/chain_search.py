@@ -32,7 +32,7 @@ def viterbi(
     best = np.empty((2, transition.shape[0]))
     step = np.empty(labels)
     origin = np.empty(labels, np.int32)
-    origins = np.zeros((longest, transition.shape[0]), np.int32)
+    origins = np.empty((longest, transition.shape[0]), np.int32)
     for n in range(low, high):
         first, length = offsets[n], offsets[n + 1] - offsets[n]
         if length == 0:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.errors import InputError
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Labels
 from dovetail.structures.grammar_kernels import Chart, cell
 from dovetail.structures.grammar_parts import Grammar, GrammarPotentials, Mask, cell_count, check_size
@@ -153,20 +153,20 @@ class SplitParts(NamedTuple):
     pairs: Floats
 
 
-@kernel
+@inner
 def room_for_splits(n: int, phrases: int) -> SplitParts:
     """Room for sentences of n words."""
     shape = (n, phrases)
     return SplitParts(np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape), np.empty((phrases, phrases)))
 
 
-@kernel
+@inner
 def span_row(c: int, span: Floats) -> int:
     """Which row of the weights of spans holds for a span: the only one, if there is one."""
     return c if span.shape[0] > 1 else 0
 
 
-@kernel
+@inner
 def split_factors(i: int, j: int, n: int, chart: Chart, factors: Floats) -> bool:
     """``factors[k]`` of every split of a span, at most 1, and 0 where a side is impossible; whether any is not.
 
@@ -189,7 +189,7 @@ def split_factors(i: int, j: int, n: int, chart: Chart, factors: Floats) -> bool
     return True
 
 
-@kernel
+@inner
 def gather_parts(i: int, j: int, n: int, tags: int, chart: Chart, factors: Floats, parts: SplitParts) -> None:
     """The inside values of the phrases on both sides of every split of a span, the left ones times its factor."""
     for k in range(i + 1, j):
@@ -199,7 +199,7 @@ def gather_parts(i: int, j: int, n: int, tags: int, chart: Chart, factors: Float
             parts.right[x, b] = chart.top[rc, tags + b]
 
 
-@kernel
+@inner
 def coarse_splits(
     i: int, j: int, n: int, rules: CoarseRules, weights: CoarseWeights, chart: Chart, factors: Floats, parts: SplitParts
 ) -> None:
@@ -282,7 +282,7 @@ def coarse_inside(
             close_span(c, rules, weights, mask, beam, prior, chart)
 
 
-@kernel
+@inner
 def outside_span(
     c: int, rules: CoarseRules, weights: CoarseWeights, chart: Chart, top: Floats, bottom: Floats, posteriors: Floats
 ) -> float:
@@ -304,7 +304,7 @@ def outside_span(
     return total
 
 
-@kernel
+@inner
 def coarse_outside_splits(
     i: int,
     j: int,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Labels
 from dovetail.structures.grammar_parts import Grammar, GrammarPotentials, Mask, cell_count
 
@@ -117,7 +117,7 @@ def row(p: int, table: Table) -> int:
     return p if table.weight.shape[0] > 1 else 0
 
 
-@kernel
+@inner
 def splits_base(i: int, j: int, n: int, chart: Chart, split: Table) -> float:
     """The largest log scale among the splits of a span; minus infinity if no split has both sides."""
     base = -np.inf
@@ -128,7 +128,7 @@ def splits_base(i: int, j: int, n: int, chart: Chart, split: Table) -> float:
     return base
 
 
-@kernel
+@inner
 def add_rules(
     first: int,
     last: int,
@@ -182,7 +182,7 @@ def add_splits(
                     add_rules(first, last, children, c, bi, sk, ej, rules, weights, mask, chart)
 
 
-@kernel
+@inner
 def add_unaries(i: int, j: int, n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: Chart) -> float:
     """Fill ``top`` from ``bottom``, both relative to a new scale; returns by how much its log grows."""
     c = cell(i, j, n)
@@ -272,7 +272,7 @@ def inside(n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: Cha
     return float(np.log(total) + chart.scale[n - 1] + weights.root.shift[0])
 
 
-@kernel
+@inner
 def outside_unaries(
     i: int,
     j: int,
@@ -304,7 +304,7 @@ def outside_unaries(
             counts.span[sc, a] += count
 
 
-@kernel
+@inner
 def outside_rules(
     first: int,
     last: int,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats
 from dovetail.structures.grammar_kernels import Chart, Rules, cell
 from dovetail.structures.grammar_parts import GrammarPotentials, Mask, cell_count
@@ -32,7 +32,7 @@ class LogChart(NamedTuple):
             return cls(*(np.log(values) + chart.scale[:, None] for values in (chart.bottom, chart.top)))
 
 
-@kernel
+@inner
 def log_add(a: float, b: float) -> float:
     """log(exp(a) + exp(b))."""
     if a < b:
@@ -40,7 +40,7 @@ def log_add(a: float, b: float) -> float:
     return a if b == -np.inf else a + np.log1p(np.exp(b - a))
 
 
-@kernel
+@inner
 def log_splits(
     i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: LogChart, total: Floats
 ) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Labels
 from dovetail.structures.grammar_kernels import Rules, cell
 from dovetail.structures.grammar_log import LogChart
@@ -37,7 +37,7 @@ class Draws(NamedTuple):
         return [Derivation(root, tags, binary, unary[start:]) for root, tags, binary, unary, start in tables]
 
 
-@kernel
+@inner
 def draw_root(p: GrammarPotentials, n: int, chart: LogChart, log_z: float, uniform: float) -> int:
     """The symbol on top of the sentence."""
     chosen, passed = -1, 0.0
@@ -50,7 +50,7 @@ def draw_root(p: GrammarPotentials, n: int, chart: LogChart, log_z: float, unifo
     return chosen
 
 
-@kernel
+@inner
 def draw_unary(
     i: int, j: int, n: int, a: int, rules: Rules, p: GrammarPotentials, chart: LogChart, uniform: float
 ) -> int:
@@ -69,7 +69,7 @@ def draw_unary(
     return chosen
 
 
-@kernel
+@inner
 def draw_split(
     i: int,
     j: int,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Labels
 from dovetail.structures.grammar_kernels import Rules, cell
 from dovetail.structures.grammar_parts import Derivation, Grammar, GrammarPotentials, Mask, cell_count
@@ -40,21 +40,21 @@ def at(p: int, table: Floats) -> int:
     return p if table.shape[0] > 1 else 0
 
 
-@kernel
+@inner
 def binary_total(p: GrammarPotentials, i: int, k: int, j: int, c: int, q: int, a: int) -> float:
     """The sum of the parts of a use of binary rule q, with parent a, over words i to j, span c, split at k."""
     own = p.begin[at(i, p.begin), q] + p.split[at(k, p.split), q] + p.end[at(j, p.end), q]
     return float(own + p.span[at(c, p.span), a])
 
 
-@kernel
+@inner
 def unary_total(p: GrammarPotentials, i: int, j: int, c: int, u: int, a: int) -> float:
     """The sum of the parts of a use of unary rule u, with parent a, over words i to j, span c."""
     own = p.unary_begin[at(i, p.unary_begin), u] + p.unary_end[at(j, p.unary_end), u]
     return float(own + p.span[at(c, p.span), a])
 
 
-@kernel
+@inner
 def best_splits(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: BestChart) -> None:
     """The best binary rule and split for every symbol over a span; of equal ones the first."""
     symbols = chart.top.shape[1]
@@ -108,7 +108,7 @@ def viterbi(n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: BestC
             list_active(c, chart)
 
 
-@kernel
+@inner
 def list_active(c: int, chart: BestChart) -> None:
     """List the symbols that are possible over a span."""
     for a in range(chart.top.shape[1]):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats
 from dovetail.structures.grammar_kernels import Rules, cell
 from dovetail.structures.grammar_log import LogChart
@@ -65,7 +65,7 @@ def means_below(
                     top[a] += share * (unary_total(direction, i, j, c, u, a) + bottom[b])
 
 
-@kernel
+@inner
 def add_binary(counts: GrammarPotentials, i: int, k: int, j: int, c: int, q: int, a: int, amount: float) -> None:
     """Add an amount to the parts of a use of a binary rule; see :func:`binary_total`."""
     counts.begin[at(i, counts.begin), q] += amount
@@ -74,7 +74,7 @@ def add_binary(counts: GrammarPotentials, i: int, k: int, j: int, c: int, q: int
     counts.span[at(c, counts.span), a] += amount
 
 
-@kernel
+@inner
 def descend_unaries(
     i: int,
     j: int,
@@ -119,7 +119,7 @@ def descend_unaries(
     return entropy
 
 
-@kernel
+@inner
 def descend_splits(
     i: int,
     j: int,

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Integers
 from dovetail.structures.nested_parts import NestedPotentials
 
@@ -94,7 +94,7 @@ class Tables(NamedTuple):
         return cls(nest, first, sibling, last, closing, filling)
 
 
-@kernel
+@inner
 def new_chart(tokens: int, cells: int, labels: int) -> Chart:
     """Space for the sums of any sentence of so many tokens and cells."""
     return Chart(
@@ -116,7 +116,7 @@ def new_chart(tokens: int, cells: int, labels: int) -> Chart:
     )
 
 
-@kernel
+@inner
 def power(k: int) -> float:
     """``2.0 ** k``, zero if that is too small."""
     if k > 0:
@@ -124,19 +124,19 @@ def power(k: int) -> float:
     return POWERS[-k] if k > -1075 else 0.0
 
 
-@kernel
+@inner
 def scale_of(value: float) -> int:
     """The whole k with ``2 ** k`` about the exponential of a value."""
     return int(np.floor(value / LOG_TWO)) if value > -np.inf else NEVER
 
 
-@kernel
+@inner
 def exponent(value: float) -> int:
     """The whole k with a value of ``2 ** k`` or less, and more than half of it; 0 for zero."""
     return math.frexp(value)[1]
 
 
-@kernel
+@inner
 def fill_scores(a: int, n: int, longest: int, phrases: int, p: NestedPotentials, score: Floats) -> None:
     """The scores of all segments of the sentence of n tokens from token a on. score: [cells, 2 * T]."""
     kinds = p.inside.shape[1]
@@ -153,7 +153,7 @@ def fill_scores(a: int, n: int, longest: int, phrases: int, p: NestedPotentials,
                     score[c, x] += p.phrase[(a + i) * phrases + d, x]
 
 
-@kernel
+@inner
 def fill_words(a: int, n: int, p: NestedPotentials, chart: Chart) -> None:
     """The exponentials of the scores of words."""
     for i in range(n):
@@ -167,7 +167,7 @@ def fill_words(a: int, n: int, p: NestedPotentials, chart: Chart) -> None:
             chart.word[i, q] = np.exp(p.word[a + i, q] - within * LOG_TWO)
 
 
-@kernel
+@inner
 def add_splits(i: int, d: int, longest: int, tables: Tables, chart: Chart) -> int:
     """Sum up ``split`` of a span of d tokens from i on; returns its scale."""
     labels = chart.inner.shape[1]
@@ -196,7 +196,7 @@ def add_splits(i: int, d: int, longest: int, tables: Tables, chart: Chart) -> in
     return int(base)
 
 
-@kernel
+@inner
 def weigh_segments(c: int, first: int, score: Floats, out: Floats) -> int:
     """``out[c] = exp(score[c, first : first + T])`` over its scale, which is returned. out: [cells, T]."""
     labels = out.shape[1]
@@ -209,7 +209,7 @@ def weigh_segments(c: int, first: int, score: Floats, out: Floats) -> int:
     return scale
 
 
-@kernel
+@inner
 def close_span(i: int, d: int, longest: int, base: int, tables: Tables, chart: Chart, proper: Floats) -> None:
     """From ``split`` of a span and its scale all its other sums. proper: [T] to work in."""
     labels = chart.inner.shape[1]
@@ -271,7 +271,7 @@ def close_span(i: int, d: int, longest: int, base: int, tables: Tables, chart: C
     chart.after_scale[right] = scale + shift
 
 
-@kernel
+@inner
 def add_top(i: int, n: int, longest: int, tables: Tables, chart: Chart) -> None:
     """The sum over all that may follow from token i on, in no segment."""
     labels = chart.inner.shape[1]
@@ -336,7 +336,7 @@ class Slopes(NamedTuple):
     """``[cells, 2 * T]``: probabilities of segments in no other, and of segments in others."""
 
 
-@kernel
+@inner
 def new_slopes(cells: int, labels: int) -> Slopes:
     """Space for the slopes of any sentence of so many cells."""
     return Slopes(
@@ -347,7 +347,7 @@ def new_slopes(cells: int, labels: int) -> Slopes:
     )
 
 
-@kernel
+@inner
 def outside_top(
     a: int, n: int, longest: int, tables: Tables, chart: Chart, slopes: Slopes, counts: NestedPotentials
 ) -> None:
@@ -393,7 +393,7 @@ def outside_top(
                         slope_after[i + d, 1 + x] += above * chart.outer[c, x]
 
 
-@kernel
+@inner
 def negligible(c: int, right: int, chart: Chart, slopes: Slopes) -> bool:
     """Whether no sum of a span is used with a probability that is worth counting; ``right`` is its cell in after."""
     labels = chart.inner.shape[1]
@@ -405,7 +405,7 @@ def negligible(c: int, right: int, chart: Chart, slopes: Slopes) -> bool:
     return used <= NEGLIGIBLE
 
 
-@kernel
+@inner
 def open_span(
     c: int,
     right: int,
@@ -460,7 +460,7 @@ def open_span(
             slope[y, e] += above * tables.first[1 + y, e]
 
 
-@kernel
+@inner
 def outside_splits(
     a: int,
     i: int,
@@ -497,7 +497,7 @@ def outside_splits(
                     slopes.inner[first + e, x] += above * chart.after[last - e, y, 1 + x]
 
 
-@kernel
+@inner
 def share_segments(
     a: int, n: int, longest: int, phrases: int, segment: Floats, counts: NestedPotentials, difference: Floats
 ) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Integers, Labels
 from dovetail.structures.nested_kernels import fill_scores
 from dovetail.structures.nested_parts import NestedPotentials
@@ -24,7 +24,7 @@ class BestChart(NamedTuple):
     top_after: Floats
 
 
-@kernel
+@inner
 def new_best_chart(tokens: int, cells: int, labels: int) -> BestChart:
     """Space for the best scores of any sentence of so many tokens and cells."""
     return BestChart(
@@ -38,7 +38,7 @@ def new_best_chart(tokens: int, cells: int, labels: int) -> BestChart:
     )
 
 
-@kernel
+@inner
 def proper_content(c: int, x: int, p: NestedPotentials, chart: BestChart) -> float:
     """The best row of two or more elements, or of one token, in a segment of label x."""
     best = -np.inf
@@ -47,7 +47,7 @@ def proper_content(c: int, x: int, p: NestedPotentials, chart: BestChart) -> flo
     return best
 
 
-@kernel
+@inner
 def held_score(c: int, x: int, y: int, p: NestedPotentials, chart: BestChart) -> float:
     """The best score of a segment of label y that fills one of label x, which itself is not counted."""
     labels = p.nest.shape[1]
@@ -55,7 +55,7 @@ def held_score(c: int, x: int, y: int, p: NestedPotentials, chart: BestChart) ->
     return float(table + chart.score[c, labels + y] + proper_content(c, y, p, chart))
 
 
-@kernel
+@inner
 def fill_best(a: int, n: int, longest: int, phrases: int, p: NestedPotentials, chart: BestChart) -> None:
     """Fill the chart of the sentence of n tokens from token a on."""
     labels = p.nest.shape[1]
@@ -111,7 +111,7 @@ def fill_best(a: int, n: int, longest: int, phrases: int, p: NestedPotentials, c
                 chart.top_after[i, e] = max(chart.top_after[i, e], p.sibling[0, e, f] + chart.top[i, f])
 
 
-@kernel
+@inner
 def follow_row(
     i: int,
     j: int,
@@ -164,7 +164,7 @@ def follow_row(
     return found
 
 
-@kernel
+@inner
 def follow_content(
     i: int,
     j: int,

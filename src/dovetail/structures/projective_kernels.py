@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats
 from dovetail.structures.projective_parts import LEFT, RIGHT, Places, ProjectivePotentials
 
@@ -56,7 +56,7 @@ class Work(NamedTuple):
     d_trap: Floats
 
 
-@kernel
+@inner
 def make_work(positions: int) -> Work:
     """Room for sentences of up to so many positions."""
     m, f = positions, positions + 1

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats
 from dovetail.structures.projective_parts import LEFT, RIGHT, Places, ProjectivePotentials
 from dovetail.structures.semimarkov_log import log_sum
@@ -31,7 +31,7 @@ class LogCharts(NamedTuple):
     """``[M + 1]``: the ways to make one entry, by fence or by word."""
 
 
-@kernel
+@inner
 def make_charts(places: Places, low: int, high: int) -> LogCharts:
     """Room for the sentences low .. high, one at a time."""
     m = 1
@@ -42,13 +42,13 @@ def make_charts(places: Places, low: int, high: int) -> LogCharts:
     )
 
 
-@kernel
+@inner
 def attachment(attach: Floats, m: int, several: bool, h: int, d: int, first: int) -> float:
     """The potential of an arc; a root with one child only has no later dependents."""
     return attach[h * m + d, first] if first or h > 0 or several else -np.inf
 
 
-@kernel
+@inner
 def trap_terms(attach: Floats, m: int, several: bool, h: int, d: int, charts: LogCharts) -> int:
     """The ways to attach d to h, one for each fence between them, from the left; how many."""
     low, high = (h + 1, d) if h < d else (d + 1, h)
@@ -59,7 +59,7 @@ def trap_terms(attach: Floats, m: int, several: bool, h: int, d: int, charts: Lo
     return high + 1 - low
 
 
-@kernel
+@inner
 def inc_terms(h: int, b: int, charts: LogCharts) -> int:
     """The ways to fill a side of h up to a fence, one for each outermost dependent, from the left; how many."""
     low, high = (h + 1, b) if b > h else (b, h)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Labels
 from dovetail.structures.projective_log import attachment
 from dovetail.structures.projective_parts import LEFT, NONE, RIGHT, Places, ProjectivePotentials
@@ -25,7 +25,7 @@ class Ranked(NamedTuple):
     """``[M, M + 1, K]``: which of the ways of the other part."""
 
 
-@kernel
+@inner
 def make_ranked(m: int, k: int) -> Ranked:
     """Room for the charts of a sentence of up to m positions."""
     shape = (m, m + 1, k)
@@ -60,7 +60,7 @@ def merge(near: Floats, far: Floats, extra: float, split: int, row: int, column:
             out.far[row, column, place] = j
 
 
-@kernel
+@inner
 def fill_ranked(attach: Floats, stop: Floats, several: bool, inc: Ranked, trap: Ranked) -> None:
     """The k best ways to make each entry of the charts inc [h, fence] and trap [h, d] of one sentence."""
     m = stop.shape[0]
@@ -160,7 +160,7 @@ def is_tree(heads: Labels, several: bool) -> bool:
     return roots == 1 or (several and roots > 0) or words == 0
 
 
-@kernel
+@inner
 def nearest_dependents(heads: Labels, nearest: Labels) -> None:
     """The innermost dependent on each side of every position, 0 for none: [positions, 2], set."""
     nearest[:] = 0

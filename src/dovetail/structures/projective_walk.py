@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Labels
 from dovetail.structures.projective_log import LogCharts, fill, inc_terms, make_charts, trap_terms
 from dovetail.structures.projective_parts import NONE, Places, ProjectivePotentials
 
 
-@kernel
+@inner
 def largest_at(terms: Floats, count: int) -> int:
     """Where the largest of the first terms is, the first of equal ones."""
     best = 0
@@ -22,7 +22,7 @@ def largest_at(terms: Floats, count: int) -> int:
     return best
 
 
-@kernel
+@inner
 def drawn_at(terms: Floats, count: int, uniform: float) -> int:
     """One of the first terms, drawn with the probability of their exponentials by a uniform number."""
     top = terms[largest_at(terms, count)]

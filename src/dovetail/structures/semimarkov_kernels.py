@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_lanes import FLOOR, exponentiate
 from dovetail.structures.chain_parts import LOG_FLOOR, Booleans, Floats, Integers, Labels
 from dovetail.structures.semimarkov_parts import BoundaryMessages, SemiMarkovPotentials, TransitionWeights
@@ -81,7 +81,7 @@ class Work(NamedTuple):
     """``[K]``: scratch."""
 
 
-@kernel
+@inner
 def make_shapes(longest: int, lengths: Labels) -> Shapes:
     """The kinds of segment of labels that allow these lengths: [L]."""
     count = 0
@@ -259,7 +259,7 @@ def backward(
                 weights[s, j, k] = begin[s, y, k] * after
 
 
-@kernel
+@inner
 def store(shapes: Shapes, lanes: Lanes, work: Work, expected: SemiMarkovPotentials) -> None:
     """Bring the probabilities from the lanes that are exact to expected; segment is set, the rest added to."""
     longest, labels = expected.segment.shape[1:]

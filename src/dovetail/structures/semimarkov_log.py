@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Integers, Labels
 from dovetail.structures.chain_posterior import exp_less
 from dovetail.structures.semimarkov_parts import BoundaryMessages, SemiMarkovPotentials
 
 
-@kernel
+@inner
 def log_sum(values: Floats, count: int) -> float:
     """``log(sum(exp(values[:count])))``, minus infinity of none or where all are."""
     top = -np.inf

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dovetail.kernel import kernel
+from dovetail.kernel import inner, kernel
 from dovetail.structures.chain_parts import Floats, Labels
 from dovetail.structures.chain_posterior import draw, exp_less
 from dovetail.structures.semimarkov_parts import SegmentPosterior
@@ -30,7 +30,7 @@ def begins(posterior: SegmentPosterior, token: int, last: int, out: Floats) -> f
     return total
 
 
-@kernel
+@inner
 def joints(posterior: SegmentPosterior, n: int, token: int, last: int, out: Floats) -> None:
     """Set ``out[b, y] = P(a segment of label b ends before token, and one of label y starts there)``.
 
@@ -51,7 +51,7 @@ def joints(posterior: SegmentPosterior, n: int, token: int, last: int, out: Floa
                 out[b, y] = arrive[token - base, b] * posterior.weights.table[b, y] * depart[token - base, y]
 
 
-@kernel
+@inner
 def surprise(probability: float, total: float) -> float:
     """``- p log(p / total)``: what one choice adds to the entropy of a choice that is made with chance total."""
     return -probability * math.log(probability / total) if probability > 0.0 else 0.0
