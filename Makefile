@@ -1,18 +1,20 @@
-# Two commands do everything: `make demo` and `make test`.
+# `make demo` is for users, `make test` and `make smoke` for contributors.
 PYTHON ?= python3
 VENV := .venv
+RUNTIME := .venv-runtime
 BIN := $(VENV)/bin
+PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint clean
+.PHONY: demo test smoke lint clean
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dovetail needs Python 3.11 or newer; call make with PYTHON=python3.11") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.'
+	$(BIN)/$(PIP_INSTALL) --editable '.'
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot,bench]'
+	$(BIN)/$(PIP_INSTALL) --editable '.[dev,plot,bench]'
 	touch $@
 
 demo: $(VENV)/installed
@@ -21,10 +23,16 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev lint
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
+# What `pip install .` alone gives: every command and every estimator, without anything that only tests install.
+smoke:
+	$(PYTHON) -m venv --clear $(RUNTIME)
+	$(RUNTIME)/bin/$(PIP_INSTALL) .
+	$(RUNTIME)/bin/python tools/smoke.py
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RUNTIME) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,197 @@
+"""Try every command and every estimator once, with nothing installed but what dovetail itself requires.
+
+    python -m venv fresh && fresh/bin/pip install . && fresh/bin/python tools/smoke.py
+
+Tests run where pytest, scipy's friends and matplotlib are at hand, and cannot see what `pip install dovetail` forgets.
+This file uses the standard library and dovetail alone, makes its own small corpus, and fails if a command or an
+estimator of dovetail is not tried here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+FORBIDDEN = ("pytest", "hypothesis", "mypy", "matplotlib", "sklearn", "nltk", "pycrfsuite")
+NAMES, VERBS, PLACES = ("Ada", "Bela", "Clara", "Dora"), ("saw", "left", "praised"), ("London", "Vienna", "Bern")
+
+
+def sentences(domain: int = 0) -> Iterator[dict[str, Any]]:
+    """Sentences with all layers: ``Ada saw the Bank of London .`` with tree, heads and nested entities."""
+    for name, verb, place in itertools.product(NAMES[domain:], VERBS, PLACES):
+        yield {
+            "words": [name, verb, "the", "Bank", "of", place, "."],
+            "pos": ["NNP", "VBD", "DT", "NNP", "IN", "NNP", "."],
+            "ner": ["B-PER", "O", "O", "B-ORG", "I-ORG", "I-ORG", "O"],
+            "entities": [[0, 1, "PER"], [3, 6, "ORG"], [5, 6, "LOC"]],
+            "heads": [1, -1, 3, 1, 5, 3, 1],
+            "deprels": ["nsubj", "root", "det", "obj", "case", "nmod", "punct"],
+            "tree": f"(S (NP (NNP {name})) (VP (VBD {verb}) (NP (NP (DT the) (NNP Bank)) "
+            f"(PP (IN of) (NP (NNP {place}))))) (. .))",
+        }
+
+
+def write_corpora(folder: Path) -> None:
+    """The same corpus in the forms that the commands read."""
+    everything = [*sentences()]
+    for name, part in (("train", everything), ("dev", everything[::5]), ("other", [*sentences(1)])):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(s) + "\n" for s in part))
+        rows = ["".join(f"{w}\t{t}\n" for w, t in zip(s["words"], s["ner"], strict=True)) for s in part]
+        (folder / f"{name}.conll").write_text("\n".join(rows))
+        (folder / f"{name}.mrg").write_text("".join(f"({s['tree']})\n" for s in part))
+        (folder / f"{name}.words.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in part))
+    (folder / "raw.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in everything))
+
+
+# Files are named as they are in the folder; the first word of a line is the exit code that is expected.
+COMMANDS = """
+0 --version
+0 demo --quiet
+0 annotate "Ada saw London ."
+0 info
+0 train tagger --train train.conll --dev dev.conll -o tagger.dovetail --iterations 5 --unlabelled raw.txt --quiet
+0 train tagger --domain a=train.conll --domain b=other.conll -o domains.dovetail --iterations 5 --quiet
+0 train tagger --train train.conll -o online.dovetail --optimiser adagrad --iterations 2 --quiet
+0 train segmenter --train train.words.txt --dev dev.words.txt -o segmenter.dovetail --iterations 5 --quiet
+0 train segmenter --train train.words.txt -o semi.dovetail --model semi-markov --iterations 2 --quiet
+0 train nested --train train.jsonl --dev dev.jsonl -o nested.dovetail --iterations 3 --quiet
+0 train parser --train train.mrg --dev dev.mrg -o parser.dovetail --iterations 2 --quiet
+0 train parser --domain a=train.mrg --domain b=other.mrg -o parsers.dovetail --iterations 2 --quiet
+0 train dependency --train train.jsonl --dev dev.jsonl -o dependency.dovetail --iterations 3 --quiet
+0 train dependency --train train.jsonl --predict-tags -o own-tags.dovetail --iterations 2 --quiet
+0 train joint --train train.jsonl --dev dev.jsonl -o joint.dovetail --iterations 2 --quiet
+0 annotate -m tagger.dovetail raw.txt -o tagged.conll
+0 annotate -m domains.dovetail --domain a dev.conll -o tagged.jsonl
+0 annotate -m segmenter.dovetail raw.txt -o cut.txt
+0 annotate -m nested.dovetail dev.jsonl -o nested.jsonl
+0 annotate -m parser.dovetail raw.txt -o parsed.mrg
+0 annotate -m own-tags.dovetail raw.txt -o parsed.conllu
+0 annotate -m joint.dovetail raw.txt -o joint.jsonl
+0 evaluate -m tagger.dovetail dev.conll --json
+0 evaluate -m segmenter.dovetail dev.words.txt --json
+0 evaluate -m nested.dovetail dev.jsonl --json
+0 evaluate -m parser.dovetail dev.mrg --json
+0 evaluate -m dependency.dovetail dev.jsonl --json
+0 evaluate -m joint.dovetail dev.jsonl --json
+0 evaluate --gold dev.conll --predicted dev.conll --json
+0 info tagger.dovetail
+0 info parser.dovetail
+0 explain -m tagger.dovetail "Ada saw London ." --token London
+0 explain -m parser.dovetail "Ada saw London ." --span 2-3
+0 select raw.txt -m tagger.dovetail -n 3 -o chosen.conll --quiet
+0 simulate --train train.conll --dev dev.conll -o simulation --start 10 --step 5 --until 15 --draws 1 --jobs 1 --quiet
+0 curve --train train.conll --dev dev.conll -o curve --sizes 10 --draws 1 --jobs 1 --quiet
+0 cluster brown raw.txt -o brown.paths --classes 4 --quiet
+0 cluster exchange raw.txt -o exchange.paths --classes 4 --quiet
+0 cluster assign brown.paths raw.txt -o assigned.paths --quiet
+0 cluster tree brown.paths -o tree.svg
+2 evaluate -m tagger.dovetail dev.conll --reliability picture.png
+"""
+
+
+def run_commands() -> Iterator[tuple[str, str | None]]:
+    """Each command with what is wrong with it, None if nothing is."""
+    import shlex
+
+    from dovetail.cli.main import main
+
+    for line in COMMANDS.strip().splitlines():
+        expected, _, command = line.partition(" ")
+        out, messages = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(messages):
+            code = main(shlex.split(command))
+        messages.seek(0)
+        told = messages.read().strip().splitlines()
+        yield command, None if code == int(expected) else f"exit code {code}: {told[-1] if told else 'no message'}"
+
+
+def untried_commands() -> list[str]:
+    """Commands that no line above calls."""
+    import typer
+
+    from dovetail.cli.main import app
+
+    def leaves(command: Any, name: str) -> Iterator[str]:
+        below = getattr(command, "commands", None)
+        if below is None:
+            yield name
+        for key, value in (below or {}).items():
+            yield from leaves(value, f"{name} {key}".strip())
+
+    return [name for name in leaves(typer.main.get_command(app), "") if f"\n0 {name} " not in COMMANDS + " "]
+
+
+def estimators() -> dict[str, Callable[[], Any]]:
+    """A trained model of every kind, by the name of its class."""
+    import dovetail
+
+    train = [s for d in dovetail.read("train.jsonl") for s in d]
+    domains = {"a": train, "b": [s for d in dovetail.read("other.jsonl") for s in d]}
+    words = [s.words for s in train]
+    return {
+        "Tagger": lambda: dovetail.Tagger(iterations=3).fit(train),
+        "Segmenter": lambda: dovetail.Segmenter(iterations=3).fit(words),
+        "NestedTagger": lambda: dovetail.NestedTagger(iterations=2).fit(train),
+        "Parser": lambda: dovetail.Parser(iterations=2).fit(train),
+        "DependencyParser": lambda: dovetail.DependencyParser(iterations=2).fit(train),
+        "JointParser": lambda: dovetail.JointParser(iterations=2).fit(train),
+        "MultiDomainTagger": lambda: dovetail.MultiDomainTagger(tagger=dovetail.Tagger(iterations=2)).fit(domains),
+        "MultiDomainParser": lambda: dovetail.MultiDomainParser(parser=dovetail.Parser(iterations=2)).fit(domains),
+    }
+
+
+def try_estimators() -> Iterator[tuple[str, str | None]]:
+    """Each estimator with what is wrong with it: it must train, save, load, and answer the same after."""
+    import dovetail
+    from dovetail.models.estimator import Estimator
+
+    made = estimators()
+    public = {n for n in dovetail.__all__ if isinstance(c := getattr(dovetail, n), type) and issubclass(c, Estimator)}
+    for name in sorted(public - made.keys()):
+        yield name, "not tried by this smoke test"
+    dev = [s for d in dovetail.read("dev.jsonl") for s in d]
+    for name, make in made.items():
+        try:
+            model = make()
+            model.save("again.dovetail")
+            given = ["".join(s.words) for s in dev] if name == "Segmenter" else dev
+            same = model.predict(given) == dovetail.load("again.dovetail").predict(given)
+            yield name, None if same else "answers differ after saving and loading"
+        except Exception as error:
+            yield name, f"{type(error).__name__}: {error}"
+
+
+def main() -> None:
+    """Try everything in a temporary folder; exit code 1 if anything is wrong."""
+    foreign = [name for name in FORBIDDEN if find_spec(name)]
+    if foreign and "--anyway" not in sys.argv:
+        sys.exit(f"{', '.join(foreign)} installed: make an environment with 'pip install .' alone, or add --anyway")
+    wrong = 0
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        write_corpora(Path(folder))
+        untried = ((name, "not tried by this smoke test") for name in untried_commands())
+        for name, problem in itertools.chain(untried, run_commands(), try_estimators()):
+            wrong += problem is not None
+            verdict = "ok   " if problem is None else "WRONG"
+            print(f"{time.perf_counter() - began:6.1f} s  {verdict}  {name}", flush=True)
+            if problem is not None:
+                print(f"          {problem}", flush=True)
+        os.chdir("/")
+    print(f"{wrong} wrong" if wrong else "everything works with the runtime dependencies alone")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
