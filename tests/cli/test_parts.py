@@ -21,7 +21,19 @@ from dovetail.text.sentence import Document, Sentence, Span
 
 MODULES = [
     f"dovetail.cli.{name}"
-    for name in ("console", "display", "domains", "main", "options", "progress", "scores", "stream")
+    for name in (
+        "command",
+        "console",
+        "display",
+        "domains",
+        "info",
+        "main",
+        "options",
+        "paths",
+        "progress",
+        "scores",
+        "stream",
+    )
 ]
 
 

@@ -16,6 +16,7 @@ from dovetail.cli.console import explain_silence, warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.domains import Domain, load_model
 from dovetail.cli.kinds import Kind, kind_of
+from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
 
@@ -45,19 +46,21 @@ def annotate(
         str | None,
         typer.Argument(
             metavar="FILE|TEXT",
-            help="A file (.gz too), or text in quotes; - or nothing for the standard input. It is taken for "
-            "text if there is no such file, it holds a space, and it ends like no file (.txt, .gz, ...).",
+            help="A file (may be .gz) or text in quotes; - or nothing for standard input. Something with a space in "
+            "it is text, unless there is such a file or it ends like a file name (.txt, .gz, ...).",
         ),
+        Reads(stdin=True),
     ] = None,
     model: options.Model = None,
     input_format: Annotated[
-        InputFormat | None, typer.Option(help="Of the input.", show_default="told by the name, else text")
+        InputFormat | None,
+        typer.Option(help="Format of the input.", show_default="from the file name, else text"),
     ] = None,
     output_format: Annotated[
         OutputFormat | None,
         typer.Option(
-            help="Of the output.",
-            show_default="told by --output, else as the input; for text pretty on a terminal, else jsonl",
+            help="Format of the output.",
+            show_default="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
         ),
     ] = None,
     output: Annotated[
@@ -66,38 +69,35 @@ def annotate(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write here (.gz too); a folder for brat.",
+            help="Write to this file (may be .gz), or to this folder for brat.",
             show_default="standard output",
         ),
+        Writes(inside=("*.ann",)),
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
-    sentence_per_line: Annotated[
-        bool, typer.Option("--sentence-per-line", help="A line of text is a sentence, and nothing else is.")
-    ] = False,
-    tokenised: Annotated[
-        bool, typer.Option("--tokenised", help="The words of the text are parted by spaces already.")
-    ] = False,
+    sentence_per_line: options.SentencePerLine = False,
+    tokenised: options.Tokenised = False,
     threshold: Annotated[
         float,
-        typer.Option(metavar="P", min=0, max=1, help="Leave out entities that are less probable than this."),
+        typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this."),
     ] = 0.0,
     documents: Annotated[
-        bool, typer.Option("--documents", help="JSON lines of whole documents, with entities by characters.")
+        bool, typer.Option("--documents", help="Write whole documents as JSON lines, with character offsets.")
     ] = False,
     k_best: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Add the N best taggings of each sentence, with probabilities (jsonl)."),
+        typer.Option(metavar="N", min=1, help="Add the N best answers for each sentence, with probabilities (jsonl)."),
     ] = None,
     marginals: Annotated[
-        bool, typer.Option("--marginals", help="Add the probability of every label at every word (jsonl).")
+        bool, typer.Option("--marginals", help="Add the probability of every label for every word (jsonl).")
     ] = False,
     domain: Domain = None,
     threads: options.Threads = None,
 ) -> None:
-    """Tag text or files, with a probability for every entity.
+    """Annotate text or files, with a probability for every answer.
 
-    Files of any size are annotated as a stream, in little memory. Examples:
+    Files are streamed, so even very large ones need little memory. Examples:
 
     dovetail annotate "Ada Lovelace was born in London."
 

@@ -18,7 +18,9 @@ EXAMPLE = (
 
 
 def demo(
-    text: Annotated[str, typer.Argument(help="What to annotate.")] = EXAMPLE,
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="The text to annotate.", show_default="two sentences")
+    ] = EXAMPLE,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:

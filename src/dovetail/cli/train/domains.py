@@ -13,6 +13,7 @@ import typer
 
 from dovetail.cli.console import count, warn_all
 from dovetail.cli.corpus import Corpora
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.scores import label_of, score, tagset
 from dovetail.cli.train.doubts import doubts
@@ -32,8 +33,9 @@ DomainFiles = Annotated[
     typer.Option(
         "--domain",
         metavar="NAME=FILE",
-        help="Instead of --train: annotated text of one of several domains; give it once for each.",
+        help="Instead of --train: annotated text of one of several domains; repeat it for each.",
     ),
+    Reads(named=True),
 ]
 
 
@@ -72,8 +74,8 @@ def domain_doubts(data: Data, dev: Data, target: str) -> list[str]:
     strange = [f"{a} and {b}" for a, b in combinations(labels, 2) if not labels[a] & labels[b]]
     if strange:
         found.append(
-            f"domains with no label in common, which can teach each other little but where no entity is: "
-            f"{', '.join(strange)}; name the same things alike"
+            f"domains without a label in common, which can learn little from each other: {', '.join(strange)}; "
+            f"use the same label for the same thing"
         )
     return found
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 STOPPED = {
     "converged": "the objective no longer falls",
     "dev": "the score on dev no longer rises",
-    "limit": "the last iteration allowed",
-    "interrupted": "you interrupted it; these are the best weights so far",
+    "limit": "reached the maximum number of iterations",
+    "interrupted": "interrupted; these are the best weights so far",
 }
 
 
