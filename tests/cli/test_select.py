@@ -103,7 +103,7 @@ def test_a_segmenter_is_refused(run: Run, pool: Path, tmp_path: Path) -> None:
         (["nowhere.txt"], "no such file"),
         (["some text here"], "no such file"),
         (["{pool}", "--by", "margin", "--discount", "1"], "margin does not grow"),
-        (["{pool}", "--output", "next.conllu"], "sentences can be written as conll, jsonl, text"),
+        (["{pool}", "--output", "next.conllu"], "use .conll, .jsonl or .txt"),
         (["{pool}", "--tokenised"], "are for text"),
         (["{pool}", "--labelled", "nowhere.conll"], "nowhere.conll: no such file"),
         (["{pool}", "--diversity", "3"], "--diversity"),

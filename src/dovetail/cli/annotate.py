@@ -16,6 +16,8 @@ from dovetail.cli.console import explain_silence, warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.domains import Domain, load_model
 from dovetail.cli.kinds import Kind, kind_of
+from dovetail.cli.layers import lacks
+from dovetail.cli.output import format_by_name
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
@@ -109,25 +111,27 @@ def annotate(
     from dovetail.text.report import ReadReport
 
     tagger = load_model(model, domain).set_params(threads=threads)
-    kind = kind_of(tagger)
-    form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
-    if (k_best or marginals or documents) and form != OutputFormat.jsonl:
-        raise DovetailError(f"--k-best, --marginals and --documents are written as jsonl, not as {form}")
-    if documents and (k_best or marginals):
-        raise DovetailError("--documents has no place for --k-best and --marginals, which are of sentences")
-    if form == OutputFormat.brat and output is None:
-        raise DovetailError("brat is written to a folder: name it with --output")
-    if form == OutputFormat.svg and (kind is None or kind.picture is None):
-        raise DovetailError("svg draws trees and dependencies, and this model finds none")
     if getattr(tagger, "words", False):
         if k_best or marginals or documents or threshold > 0:
-            raise DovetailError("--k-best, --marginals, --documents and --threshold are of taggers, not of words")
+            raise DovetailError("--k-best, --marginals, --documents and --threshold are not for this kind of model")
         annotate_words(tagger, source, output, output_format, encoding)
         return
+    kind = kind_of(tagger)
+    if source.format == InputFormat.text and (needs := getattr(tagger, "needs", ())):
+        raise DovetailError(lacks(getattr(tagger, "kind", "tagger"), needs))
+    form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
+    if (k_best or marginals or documents) and form != OutputFormat.jsonl:
+        raise DovetailError(f"--k-best, --marginals and --documents need the output format jsonl, not {form}")
+    if documents and (k_best or marginals):
+        raise DovetailError("--documents does not go with --k-best or --marginals, which are written per sentence")
+    if form == OutputFormat.brat and output is None:
+        raise DovetailError("brat needs a folder to write to: name it with --output")
+    if form == OutputFormat.svg and (kind is None or kind.picture is None):
+        raise DovetailError("svg is for trees and dependencies, and this model finds neither")
     if kind is not None and threshold > 0 and tagger.kind != "nested":
         raise DovetailError("--threshold leaves out entities, and this model finds none")
     if (k_best or marginals) and not hasattr(tagger, "predict_marginals"):
-        raise DovetailError("--k-best and --marginals are of taggers; a segmenter gives its k best in Python")
+        raise DovetailError("--k-best and --marginals are not available for segmenters; see Segmenter.kbest in Python")
     report = ReadReport()
     reading = _text_options(source.format, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
@@ -154,7 +158,9 @@ def _draw(annotated: Iterable[Document], output: Path | None, picture: Callable[
 
     pictures = [picture(sentence) for document in annotated for sentence in document if len(sentence)]
     if len(pictures) > 1 and output is None:
-        raise DovetailError(f"{len(pictures)} sentences are as many pictures: name a file with --output")
+        raise DovetailError(
+            f"there is one picture per sentence, and {len(pictures)} sentences: name a file with --output"
+        )
     for number, drawn in enumerate(pictures, 1):
         numbered = output.with_stem(f"{output.stem}-{number}") if output and len(pictures) > 1 else output
         with open_target(numbered or "-") as file:
@@ -162,12 +168,8 @@ def _draw(annotated: Iterable[Document], output: Path | None, picture: Callable[
 
 
 def _default_format(given: InputFormat, output: Path | None, kind: Kind | None) -> OutputFormat:
-    from dovetail.text.formats import guess_format
-
-    if output is not None and output.suffix == ".svg":
-        return OutputFormat.svg
-    if output is not None and (guess := guess_format(output)) in list(OutputFormat):
-        return OutputFormat(guess)
+    if (named := format_by_name(output, list(OutputFormat))) is not None:
+        return OutputFormat(named)
     if given in (InputFormat.conll, InputFormat.conllu, InputFormat.jsonl, InputFormat.brackets):
         return OutputFormat(given)
     if given == InputFormat.brat and output is not None:

@@ -41,7 +41,7 @@ def demo(
     with reporting(quiet) as reporter:
         reporter.doing("reading the sample")
         train, dev = ([s for d in dovetail.read(path) for s in d] for path in (sample, held_out))
-        reporter.doing("compiling the features")
+        reporter.doing("extracting features")
         tagger = dovetail.Tagger(threads=threads).fit(train, dev=dev, progress=reporter.trained)
     print(scores_table(score(dev, list(tagger.annotate(dev)), "ner")))
     size = tagger.card_

@@ -68,7 +68,7 @@ def evaluate(
     reliability: Annotated[
         Path | None,
         typer.Option(metavar="PICTURE", help="Draw a reliability diagram of the probabilities: .png, .svg or .pdf."),
-        Writes(),
+        Writes(endings=(".png", ".svg", ".pdf")),
     ] = None,
     conlleval: Annotated[bool, typer.Option("--conlleval", help="Print the same report as conlleval.")] = False,
     max_length: Annotated[

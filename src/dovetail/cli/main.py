@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -60,7 +61,25 @@ def _misused(error: Exception) -> int:
     context = getattr(error, "ctx", None)
     hint = f"; see {context.command_path} --help" if context is not None else ""
     message = error.format_message() if hasattr(error, "format_message") else str(error)
-    return _failed(message.rstrip(".") + hint, FIXABLE)
+    return _failed(_reworded(message.rstrip(".")) + hint, FIXABLE)
+
+
+def _reworded(message: str) -> str:
+    """Messages about numbers as people write them.
+
+    >>> _reworded("'--threads': Input should be a valid integer, unable to parse string as an integer")
+    "'--threads': this must be a whole number"
+    """
+    for theirs, ours in (
+        (r"a valid integer,.*", "a whole number"),
+        (r"a valid number,.*", "a number"),
+        (r"greater than or equal to", "at least"),
+        (r"less than or equal to", "at most"),
+        (r"Input should be", "this must be"),
+        (r"Value error, ", ""),
+    ):
+        message = re.sub(theirs, ours, message)
+    return message
 
 
 def _failed(message: str, code: int) -> int:

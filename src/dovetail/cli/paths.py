@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
+from dovetail.cli.output import check_ending, check_writable
 from dovetail.errors import DovetailError
 
 FileId = tuple[int, int]
@@ -37,6 +38,8 @@ class Writes:
     """It may name a folder: patterns of the files that are written there."""
     beside: tuple[str, ...] = ()
     """Endings of files that may be written beside it."""
+    endings: tuple[str, ...] = ()
+    """The name must have one of these."""
 
 
 Role = Reads | Writes
@@ -47,7 +50,7 @@ def roles(command: Callable[..., Any]) -> dict[str, Role]:
 
     >>> def copy(source: Annotated[Path, Reads()], target: Annotated[Path, Writes()], quiet: bool = False) -> None: ...
     >>> roles(copy)
-    {'source': Reads(named=False, folders=True, stdin=False), 'target': Writes(inside=(), beside=())}
+    {'source': Reads(named=False, folders=True, stdin=False), 'target': Writes(inside=(), beside=(), endings=())}
     """
     found: dict[str, Role] = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
@@ -61,7 +64,7 @@ def roles(command: Callable[..., Any]) -> dict[str, Role]:
 
 
 def check_paths(command: Callable[..., Any], values: Mapping[str, Any], labels: Mapping[str, str]) -> None:
-    """Refuse to run a command one of whose outputs is one of its inputs, or another output.
+    """Refuse to run a command one of whose outputs is one of its inputs, or another output, or cannot be written.
 
     ``values`` are those of its parameters, ``labels`` what a user calls them.
     """
@@ -88,6 +91,10 @@ def check_paths(command: Callable[..., Any], values: Mapping[str, Any], labels: 
                 else:
                     continue
                 raise DovetailError(f"{file}: {clash}; choose another name")
+            if role.endings:
+                check_ending(Path(target), role.endings)
+            if not role.inside:
+                check_writable(Path(target))
 
 
 def _listed(value: Any) -> list[str]:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dovetail.cli.console import count, say, warn
+from dovetail.cli.console import count, say, warn, warn_all
 from dovetail.cli.corpus import Corpora
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import Reporter
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def read_data(corpora: Corpora, train: Path, dev: Path, test: Path | None, tune:
     scored = _read(corpora, test) if test is not None else None
     data = CurveData(_read(corpora, train), held_out, scored, tune)
     corpora.warn()
+    warn_all(overlap_doubts(data.train, held_out))
     return data
 
 

@@ -15,7 +15,7 @@ from dovetail.cli.annotate import _text_options
 from dovetail.cli.console import count, say, warn, warn_all
 from dovetail.cli.corpus import Corpora, Input, InputFormat
 from dovetail.cli.domains import load_model
-from dovetail.cli.output import check_writable
+from dovetail.cli.output import format_by_name
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import SECONDS_BETWEEN_LINES, Reporter, reporting
 from dovetail.errors import DovetailError
@@ -102,8 +102,6 @@ def select(
 
     dovetail select --model M news.txt --number 100 --labelled train.conll --output next.conll
     """
-    if output is not None:
-        check_writable(output)
     form = output_format or _format_of(output)
     source = Input(str(unlabelled), input_format)
     if source.is_text:
@@ -152,12 +150,7 @@ def _counted(sentences: Iterable[Sentence], reporter: Reporter) -> Iterator[Sent
 
 
 def _format_of(output: Path | None) -> SelectionFormat:
-    from dovetail.text.formats import guess_format
-
-    guess = guess_format(output) if output is not None else None
-    if guess is not None and guess not in list(SelectionFormat):
-        raise DovetailError(f"{output}: sentences can be written as {', '.join(SelectionFormat)}; see --output-format")
-    return SelectionFormat(guess or "conll")
+    return SelectionFormat(format_by_name(output, list(SelectionFormat)) or "conll")
 
 
 def _labelled(paths: list[Path], columns: list[str] | None, encoding: str, report: ReadReport) -> Iterator[Sentence]:

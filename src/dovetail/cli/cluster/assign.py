@@ -10,7 +10,6 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.cluster.work import Output, Texts, counted
 from dovetail.cli.console import count, warn_all
-from dovetail.cli.output import check_writable
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import reporting
 
@@ -34,7 +33,6 @@ def cluster_assign(
     from dovetail.clusters.clustering import Clustering
     from dovetail.text.report import ReadReport
 
-    check_writable(output)
     report = ReadReport()
     known = Clustering.load(clusters, report)
     warn_all(report.lines())

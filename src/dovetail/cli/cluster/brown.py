@@ -10,7 +10,6 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.cluster.work import Output, Texts, counted
 from dovetail.cli.console import count, warn
-from dovetail.cli.output import check_writable
 from dovetail.cli.progress import reporting
 
 
@@ -35,7 +34,6 @@ def cluster_brown(
     Words with similar neighbours share a class. Each word gets the path of bits that leads to its class; a
     prefix of the path is a coarser class. All files of TEXT are read as one running text.
     """
-    check_writable(output)
     begin = time.monotonic()
     with reporting(quiet) as work:
         counts = counted(texts, min_count, max_types, encoding, work)

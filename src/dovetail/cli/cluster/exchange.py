@@ -10,7 +10,6 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.cluster.work import Output, Texts, counted
 from dovetail.cli.console import count, warn
-from dovetail.cli.output import check_writable
 from dovetail.cli.progress import reporting
 
 
@@ -40,7 +39,6 @@ def cluster_exchange(
     so that a prefix of a path is a coarser class. All files of TEXT are read as one running text. Ctrl-C ends
     the search early and keeps the classes found so far.
     """
-    check_writable(output)
     begin = time.monotonic()
     with reporting(quiet) as work:
         counts = counted(texts, min_count, max_types, encoding, work)

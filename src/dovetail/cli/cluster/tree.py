@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from dovetail.cli.console import warn_all
-from dovetail.cli.output import check_writable
 from dovetail.cli.paths import Reads, Writes
 
 
@@ -18,7 +17,11 @@ def cluster_tree(
         typer.Argument(metavar="CLUSTERS", help="Clusters: a paths file (may be .gz) or a .clusters file."),
         Reads(),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="PICTURE", help="Write an .svg or .png."), Writes()],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="PICTURE", help="Write an .svg or .png."),
+        Writes(endings=(".svg", ".png")),
+    ],
     depth: Annotated[int, typer.Option(metavar="N", min=1, max=10, help="Number of levels to draw.")] = 5,
     words: Annotated[
         int, typer.Option(metavar="N", min=1, max=20, help="Number of words to show for each branch.")
@@ -30,7 +33,6 @@ def cluster_tree(
     from dovetail.clusters.picture import draw_tree
     from dovetail.text.report import ReadReport
 
-    check_writable(output)
     report = ReadReport()
     clustering = Clustering.load(clusters, report)
     warn_all(report.lines())

@@ -13,11 +13,12 @@ from dovetail.cli import options
 from dovetail.cli.console import count, say, warn_all
 from dovetail.cli.corpus import Corpora
 from dovetail.cli.dependencies import attachment_record, attachment_report, check_heads
-from dovetail.cli.output import check_writable
+from dovetail.cli.layers import will_need
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
 from dovetail.cli.train.domains import Data, DomainFiles
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.parser_domains import Sigma, domain_files, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
@@ -111,7 +112,6 @@ def train_dependency(
     It finds heads and relations, with a probability for every arc. Ctrl-C ends the current step early and saves the
     best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     files = domain_files(domain, train, sigma, dev=dev, patience=patience, init=init, resume=resume, half=half)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev, so it needs --dev")
@@ -147,6 +147,8 @@ def train_dependency(
             held_out = corpora.sentences(dev)
             check_heads(held_out, dev, corpora)
         corpora.warn()
+        warn_all(overlap_doubts(sentences, held_out))
+        warn_all(will_need("dependency", [] if predict_tags else [parser.tags]))
         parser.clusters = _clusters(clusters or ())
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         parser.fit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ import typer
 
 from dovetail.cli.console import count, warn_all
 from dovetail.cli.corpus import Corpora
+from dovetail.cli.layers import read_by, will_need
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.scores import label_of, score, tagset
@@ -101,7 +102,9 @@ def train_domains(
         corpora.warn()
         warn_all(domain_doubts(data, dev, tagger.target))
         tagger.features = features(reporter)
-        reporter.doing("compiling the features")
+        everything = chain.from_iterable(data.values())
+        warn_all(will_need("domains", read_by(tagger.features, everything, {tagger.target, *tagger.ignore})))
+        reporter.doing("extracting features")
         model.fit(data, dev=dev or None, progress=reporter.trained)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli.console import some
 from dovetail.cli.scores import label_of, odd_tags, tagset
 
 if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
+
+MOST = 0.5  # so large a part of dev in the training data is no accident
 
 
 def doubts(
@@ -29,4 +31,26 @@ def doubts(
         found.append(f"labels in dev that are not in the training data, so they cannot be learnt: {some(unseen)}")
     if dev is not None and not any(map(len, dev)):
         found.append("the dev data has no sentences, so it is not used")
+    found += overlap_doubts(train, dev)
     return found
+
+
+def overlap_doubts(train: Iterable[Any], dev: Iterable[Any] | None) -> list[str]:
+    """A warning if most sentences of dev are also in the training data: a model knows them by heart.
+
+    Sentences are ``Sentence`` objects or lists of words.
+
+    >>> overlap_doubts([["Ada", "slept"]], [["Ada", "slept"], ["Bob", "slept"]])
+    ['1 of 2 dev sentences are also in the training data: the scores on dev will be too good']
+    """
+    held_out = [_words(sentence) for sentence in dev or ()]
+    known = {_words(sentence) for sentence in train} if held_out else set()
+    shared = sum(words in known for words in held_out)
+    if shared < MOST * len(held_out) or not shared:
+        return []
+    what = f"{shared:,} of {len(held_out):,} dev sentences are also in the training data"
+    return [f"{what}: the scores on dev will be too good"]
+
+
+def _words(sentence: Any) -> tuple[str, ...]:
+    return tuple(getattr(sentence, "words", sentence))

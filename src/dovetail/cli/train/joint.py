@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import count, warn
+from dovetail.cli.console import count, warn, warn_all
 from dovetail.cli.corpus import Corpora
-from dovetail.cli.output import check_writable
+from dovetail.cli.layers import will_need
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.parser import Decode, Tags
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
@@ -87,7 +88,6 @@ def train_joint(
 
     Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev, so it needs --dev")
     if sigma is not None and trees_only is None and entities_only is None:
@@ -116,6 +116,8 @@ def train_joint(
             corpora.sentences(path) if path is not None else [] for path in (train, dev, trees_only, entities_only)
         )
         corpora.warn()
+        warn_all(overlap_doubts(sentences, held_out))
+        warn_all(will_need("joint", ["pos"] if tags == Tags.given else []))
         parser.fit(
             sentences, trees_only=trees, entities_only=entities, dev=held_out or None, progress=reporter.trained,
             doing=reporter.doing,

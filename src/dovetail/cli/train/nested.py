@@ -12,11 +12,12 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import count, some, warn, warn_all
 from dovetail.cli.corpus import Corpora
+from dovetail.cli.layers import will_need
 from dovetail.cli.nested import nested_record, nested_report
-from dovetail.cli.output import check_writable
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -117,7 +118,6 @@ def train_nested(
 
     Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev, so it needs --dev")
     from dovetail.models.nested import NestedTagger
@@ -142,7 +142,10 @@ def train_nested(
         warn_all(line for line in corpora.report.lines() if "kept in the spans" not in line)
         if held_out == []:
             warn("the dev data has no sentences, so it is not used")
-        reporter.doing("compiling the features")
+        warn_all(overlap_doubts(sentences, held_out))
+        layers = tagger._features_for(sentences).columns
+        warn_all(will_need("nested", [layer for layer in layers if layer != "word"]))
+        reporter.doing("extracting features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         tagger.fit(sentences, dev=held_out or None, checkpoint=checkpoint, progress=reporter.trained)
         seconds = time.perf_counter() - began

@@ -13,11 +13,12 @@ import typer
 from dovetail.cli import options
 from dovetail.cli.console import count, warn, warn_all
 from dovetail.cli.corpus import Corpora
-from dovetail.cli.output import check_writable
+from dovetail.cli.layers import will_need
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
 from dovetail.cli.train.domains import Data, DomainFiles
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.parser_domains import Sigma, domain_files, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
@@ -154,7 +155,6 @@ def train_parser(
 
     Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     files = domain_files(domain, train, sigma, dev=dev, patience=patience)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev, so it needs --dev")
@@ -195,6 +195,8 @@ def train_parser(
         corpora.warn()
         if held_out == []:
             warn("the dev data has no sentences, so it is not used")
+        warn_all(overlap_doubts(sentences, held_out))
+        warn_all(will_need("parser", ["pos"] if tags == Tags.given else []))
         parser.fit(sentences, dev=held_out or None, progress=reporter.trained, doing=reporter.doing)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import count, warn
+from dovetail.cli.console import count, warn, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.output import check_writable
+from dovetail.cli.layers import will_need
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.summary import STOPPED
 from dovetail.cli.train.tagger import Loss, Optimiser, Scheme
 from dovetail.errors import DovetailError
@@ -136,7 +137,6 @@ def train_segmenter(
 
     Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev, so it needs --dev")
     words = _is_words(train, input_format, target)
@@ -169,7 +169,11 @@ def train_segmenter(
         corpora.warn()
         if held_out == []:
             warn("the dev data has no sentences, so it is not used")
-        reporter.doing("compiling the features")
+        warn_all(overlap_doubts(sentences, held_out))
+        if not words:
+            layers = segmenter._features_for(sentences).columns
+            warn_all(will_need("segmenter", [layer for layer in layers if layer != "word"]))
+        reporter.doing("extracting features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         segmenter.fit(sentences, dev=held_out or None, checkpoint=checkpoint, progress=reporter.trained)
         seconds = time.perf_counter() - began

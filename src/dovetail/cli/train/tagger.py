@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import say, warn_all
+from dovetail.cli.console import say, warn, warn_all
 from dovetail.cli.corpus import Corpora
 from dovetail.cli.domains import named_files
-from dovetail.cli.output import check_writable
+from dovetail.cli.layers import read_by, will_need
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
 from dovetail.cli.train.domains import DomainFiles, Strategy, check_files, train_domains
 from dovetail.cli.train.doubts import doubts
-from dovetail.cli.train.summary import summary
+from dovetail.cli.train.summary import summary, weights_of
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -194,7 +194,6 @@ def train_tagger(
 
     Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     if batch is not None and optimiser in (None, Optimiser.lbfgs):
         raise DovetailError("--batch is for --optimiser sgd, adagrad or perceptron")
     if gain is not None and optimiser not in (Optimiser.sgd, Optimiser.adagrad):
@@ -240,8 +239,9 @@ def train_tagger(
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
         warn_all(doubts(sentences, held_out, model.target))
+        warn_all(will_need("tagger", read_by(base, sentences, {model.target, *model.ignore})))
         model.features = features_with_resources(reporter)
-        reporter.doing("compiling the features")
+        reporter.doing("extracting features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         model.fit(sentences, dev=held_out or None, init=start, checkpoint=checkpoint, progress=reporter.trained)
         seconds = time.perf_counter() - began
@@ -249,6 +249,8 @@ def train_tagger(
         model.save(output, half=half)
     if checkpoint is not None and checkpoint.exists():
         say(f"run the same command again to continue from {checkpoint}")
+    if not weights_of(model):
+        warn("no feature got a weight, so the answers are the same for any words: train on more, or with --min-count 1")
     print(summary(model, held_out, output, seconds))
 
 
