@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import explain_silence, warn_all
+from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.domains import Domain, load_model
 from dovetail.cli.kinds import Kind, kind_of
@@ -137,7 +137,6 @@ def annotate(
     read = source.documents(options.names(columns), encoding, report, **reading)
     wants_probabilities = threshold > 0 or form not in PLAIN
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
-    annotated = explain_silence(annotated, "(the first run compiles its inner loops; later ones start at once)")
     if k_best or marginals:
         from dovetail.cli.details import tag_details, write_details
 

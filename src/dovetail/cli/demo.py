@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dovetail.cli import options
+from dovetail.cli.domains import load_model
 from dovetail.cli.progress import reporting
 
 EXAMPLE = (
@@ -30,7 +31,7 @@ def demo(
     from dovetail.cli.scores import score
     from dovetail.evaluate import scores_table
 
-    english = dovetail.load()
+    english = load_model(None, None)
     sample, held_out = dovetail.embedded("sample-train.conll.gz"), dovetail.embedded("sample-dev.conll.gz")
     print('The English model that comes with dovetail: dovetail annotate "..."\n', flush=True)
     document = dovetail.Document(tuple(english.annotate(dovetail.segment(text))), text)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dovetail.cli.compiling import watch
 from dovetail.errors import DovetailError
 
 Domain = Annotated[
@@ -25,6 +26,7 @@ def load_model(model: Path | None, domain: str | None) -> Any:
     """A model; of several domains, the tagger or parser of the one that is named, or of what they share."""
     import dovetail
 
+    watch()
     found = dovetail.load(model)
     for one in ("tagger_of", "parser_of"):
         if hasattr(found, one):
