@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
-import signal
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OK, BUG, FIXABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -40,10 +41,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _explain(error: Exception) -> int:
     """One line that says what went wrong; returns the exit code."""
-    from dovetail.cli.app import UsageError
     from dovetail.errors import DovetailError
 
-    if isinstance(error, UsageError):
+    app = sys.modules.get("dovetail.cli.app")
+    if app is not None and isinstance(error, app.UsageError):
         return _misused(error)
     if isinstance(error, DovetailError):
         return _failed(str(error), FIXABLE)
@@ -70,6 +71,8 @@ def _reworded(message: str) -> str:
     >>> _reworded("'--threads': Input should be a valid integer, unable to parse string as an integer")
     "'--threads': this must be a whole number"
     """
+    import re
+
     for theirs, ours in (
         (r"a valid integer,.*", "a whole number"),
         (r"a valid number,.*", "a number"),
@@ -97,7 +100,12 @@ def _reader_has_enough() -> int:
 
 def run() -> None:
     """The entry point. A request to end (SIGTERM) is taken as Ctrl-C, so that nothing half written stays behind."""
-    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
-    code = main(sys.argv[1:])
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while Python closes down ends it without a traceback
+    try:
+        import signal
+
+        signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+        code = main(sys.argv[1:])
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while Python closes down ends it without a traceback
+    except KeyboardInterrupt:
+        code = _failed("interrupted", INTERRUPTED)
     sys.exit(code)
