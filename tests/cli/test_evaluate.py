@@ -175,7 +175,7 @@ def test_wrong_uses(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
         ((tmp_path / "nosuch.conll", "--model", model), "no such file"),
         ((tmp_path, "--model", model), "no .txt file"),
         ((dev, "--model", dev), "not a dovetail model"),
-        ((dev, "--model", model, "--reliability", tmp_path / "x.bmp"), "pictures are written as"),
+        ((dev, "--model", model, "--reliability", tmp_path / "x.bmp"), "the name must end in .png, .svg or .pdf"),
     ]
     for arguments, message in cases:
         code, _, err = run("evaluate", *arguments)

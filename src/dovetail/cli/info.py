@@ -29,9 +29,9 @@ def info(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what is in a model file: labels, features, settings, scores.
+    """Show what is in a model file: labels, features, scores.
 
-    It says which layers the model needs in its input beside the words, if any.
+    It also says which layers the model needs in its input besides the words, if any.
     """
     import dovetail
     from dovetail.models.file import load_model
