@@ -34,7 +34,9 @@ def test_domains_and_nested_taggers_say_so_too(run: Run, data: Path, tmp_path: P
     columns = ["--columns", "word,pos,ner", "--iterations", 2, "--output", tmp_path / "m"]
     domains = [f"--domain={name}={data / 'pos.conll'}" for name in ("web", "news")]
     assert "will read the layer pos" in run("train", "tagger", *domains, *columns).err
-    assert "will read the layer pos" in run("train", "nested", "--train", data / "pos.conll", *columns).err
+    nested = ["train", "nested", "--train", data / "pos.conll", *columns]
+    assert "will read the layer pos" in run(*nested).err
+    assert "will read" not in run(*nested, "--ignore", "chunk,pos").err
 
 
 def test_each_kind_has_its_way_to_plain_text() -> None:

@@ -45,7 +45,12 @@ def train_joint(
     ] = None,
     sigma: Annotated[
         float | None,
-        typer.Option(metavar="X", min=0, help="How far the models of such text may deviate.", show_default="0.3"),
+        typer.Option(
+            metavar="X",
+            min=0,
+            help="How far the models of --trees-only and --entities-only may deviate.",
+            show_default="0.3",
+        ),
     ] = None,
     max_length: Annotated[
         int | None,

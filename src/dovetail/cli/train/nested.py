@@ -66,7 +66,7 @@ def train_nested(
     ignore: Annotated[
         list[str] | None,
         typer.Option(
-            "--ignore", metavar="LAYER", help="A layer that features must not use, such as pos; may be repeated."
+            "--ignore", metavar="NAMES", help="Layers that features must not use, such as pos,chunk; may be repeated."
         ),
     ] = None,
     pos: Annotated[
@@ -123,7 +123,8 @@ def train_nested(
     from dovetail.models.nested import NestedTagger
 
     given: dict[str, Any] = {
-        "target": target, "ignore": tuple(ignore or ()), "pos": pos and pos.value, "max_length": max_length,
+        "target": target, "ignore": tuple(options.names(",".join(ignore or ())) or ()), "pos": pos and pos.value,
+        "max_length": max_length,
         "longest": longest, "optimiser": optimiser and optimiser.value, "l2": l2, "l1": l1, "iterations": iterations,
         "patience": patience, "min_count": min_count, "hash_bits": hash_bits, "seed": seed, "threads": threads,
     }  # fmt: skip
