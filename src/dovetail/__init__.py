@@ -10,14 +10,15 @@ Names are imported at their first use, so that ``import dovetail`` takes no time
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.version import __version__
 
+TYPE_CHECKING = False  # as in typing, which takes time to import
+
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
     from dovetail.evaluate import entity_scores, token_scores
     from dovetail.features.sets import FeatureSet
     from dovetail.models.dependency import DependencyParser
@@ -82,6 +83,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
+    from importlib import import_module
+
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 
@@ -124,6 +127,7 @@ def embedded(name: str) -> Path:
     dovetail.errors.DovetailError: this installation lacks the file 'nothing'; install dovetail again
     """
     from importlib.resources import files
+    from pathlib import Path
 
     path = Path(str(files("dovetail").joinpath("data", name)))
     if not path.is_file():

@@ -308,9 +308,9 @@ def test_a_full_disk(run: Run, model: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--k-best", "2", "--output-format", "conll"], "are written as jsonl"),
-        (["--marginals", "--output-format", "pretty"], "are written as jsonl"),
-        (["--documents", "--k-best", "2"], "has no place"),
+        (["--k-best", "2", "--output-format", "conll"], "need the output format jsonl"),
+        (["--marginals", "--output-format", "pretty"], "need the output format jsonl"),
+        (["--documents", "--k-best", "2"], "does not go with --k-best"),
         (["--columns", "word,pos"], "--columns names columns of CoNLL, but the input is text"),
         (["--threads", "0"], "--threads"),
         (["--threshold", "2"], "--threshold"),

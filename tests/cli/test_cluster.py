@@ -62,7 +62,7 @@ def test_tree_is_drawn(run: Run, text: Path, tmp_path: Path) -> None:
         (["brown", "text.txt", "--output", "x", "--classes", "0"], "--classes"),
         (["assign", "text.txt", "text.txt", "--output", "x"], "text.txt:1: 1 column, expected 2 or 3"),
         (["tree", "text.txt", "--output", "x.svg"], "text.txt:1: 1 column"),
-        (["tree", "ok.paths", "--output", "x.gif"], "pictures are written as"),
+        (["tree", "ok.paths", "--output", "x.gif"], "the name must end in .svg or .png"),
         (["tree", "ok.paths", "--output", "x.svg", "--below", "111"], "shorter prefix"),
     ],
 )

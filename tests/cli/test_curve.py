@@ -54,11 +54,11 @@ def test_curve_goes_on_and_tells_of_strangers(run: Run, data: Path, tmp_path: Pa
     assert first.out == again.out
     assert "run 1 of" not in again.err
     more = run(*arguments("curve", data, output, *configs, "--sizes", "10,20", "--draws", 1))
-    assert "2 of 4 runs were done before" in more.err
+    assert "2 of 4 runs are done already" in more.err
     assert "run 3 of 4" in more.err
     other = run(*arguments("curve", data, output, *configs[:2], "--sizes", "10", "--draws", 1, "-q", "--no-tune"))
     assert other.code == 0
-    assert "4 runs there are of other data, settings or sizes, and are left out" in other.err
+    assert "left out 4 runs of other data, settings or sizes" in other.err
 
 
 def test_curve_from_a_file_of_configurations(run: Run, data: Path, tmp_path: Path) -> None:
@@ -74,12 +74,12 @@ def test_curve_from_a_file_of_configurations(run: Run, data: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--sizes", "10,many"], "'many' is no number of sentences"),
+        (["--sizes", "10,many"], "'many' is not a number of sentences"),
         (["--sizes", ","], "--sizes is empty"),
         (["--config", "a=l7=1"], "configuration 'a': a tagger has no setting 'l7'"),
         (["--config", "a=features=unknown"], "unknown"),
         (["--config", "a", "--config", "a"], "one name"),
-        (["--output", "{data}/train.conll"], "this is a file"),
+        (["--output", "{data}/pos.conll"], "this is a file"),
         (["--output", "{data}/no/folder"], "does not exist"),
     ],
 )
@@ -132,7 +132,7 @@ def test_ctrl_c_keeps_what_is_done(data: Path, tmp_path: Path, configs: list[str
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert "run the same command again to go on" in err
+    assert "run the same command again to continue" in err
     assert _is_gone(process.pid)
     assert log.read_text().endswith("}\n")
 

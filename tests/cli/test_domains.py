@@ -65,9 +65,9 @@ def test_unknown_domains_are_told(run: Run, data: Path, web: Path, model: Path, 
         assert (code, "no domain 'radio'; the model knows news, web" in err) == (2, True)
     assert "share no weights (strategy target)" in run("annotate", "--model", tmp_path / "m", "a b").err
     code, _, err = run("annotate", "--model", model, "--domain", "news", "a b")
-    assert (code, "not one of several domains" in err) == (2, True)
+    assert (code, "does not have several domains" in err) == (2, True)
     code, _, err = run("evaluate", "--gold", web, "--predicted", web, "--domain", "news")
-    assert (code, "--predicted is no model" in err) == (2, True)
+    assert (code, "does not go with --predicted" in err) == (2, True)
 
 
 def test_domains_without_a_common_label_are_doubted(run: Run, data: Path, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_domains_without_a_common_label_are_doubted(run: Run, data: Path, tmp_pa
     other.write_text("my\tO\nphone\tB-THING\n\na\tO\nphone\tB-THING\n")
     code, _, err = train(run, data, other, tmp_path / "m")
     assert code == 0
-    assert "no label in common" in err
+    assert "without a label in common" in err
     assert "news and web" in err
 
 
@@ -84,8 +84,8 @@ def test_domains_without_a_common_label_are_doubted(run: Run, data: Path, tmp_pa
     [
         ([], "give --train FILE, or --domain NAME=FILE"),
         (["--train", "a", "--domain", "n=b"], "give --train FILE, or --domain NAME=FILE"),
-        (["--domain", "news"], "write a name and a file"),
-        (["--domain", "=news.conll"], "write a name and a file"),
+        (["--domain", "news"], "give a name and a file"),
+        (["--domain", "=news.conll"], "give a name and a file"),
         (["--domain", "n=a", "--domain", "n=b"], "--domain n is given twice"),
         (["--domain", "n=a", "--dev", "b"], "--dev is not for several domains"),
         (["--domain", "n=a", "--resume"], "--resume is not for several domains"),

@@ -96,8 +96,8 @@ def test_plain_labels(run: Run, data: Path, tmp_path: Path) -> None:
         "pos",
     )
     assert json.loads(run(*arguments, "--json").out)["f1"] == 100
-    assert "spells none" in run(*arguments, "--conlleval").err
-    assert "spells none" in run(*arguments, "--compare", data / "pos.conll").err
+    assert "has none" in run(*arguments, "--conlleval").err
+    assert "has none" in run(*arguments, "--compare", data / "pos.conll").err
 
 
 def test_nested_entities_are_scored(run: Run, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_unknown_tags_at_test_time(run: Run, model: Path, tmp_path: Path) -> Non
     path = given(tmp_path, "Ada\tB-PER\nleft\tO\nAcme\tB-ORG\n\n")
     code, out, err = run("evaluate", "--model", model, path, "--json")
     assert code == 0
-    assert "warning: labels that the model does not know, so that it must miss them: ORG" in err
+    assert "warning: labels that the model does not know and will always miss: ORG" in err
     assert json.loads(out)["per_label"]["ORG"]["recall"] == 0
 
 
@@ -127,7 +127,7 @@ def test_a_slip_among_tags_is_told(run: Run, tmp_path: Path) -> None:
     path = given(tmp_path, "Ada\tB-PER\nleft\tBPER\n\n")
     code, out, err = run("evaluate", "--gold", path, "--predicted", path, "--json")
     assert code == 0
-    assert "taken for O: BPER" in err
+    assert "read as O: BPER" in err
     assert json.loads(out)["gold"] == 1
 
 
@@ -143,7 +143,7 @@ def test_other_words_are_told(run: Run, tmp_path: Path) -> None:
     gold, other = given(tmp_path, "Ada\tB-PER\n\n", "g.conll"), given(tmp_path, "Eve\tB-PER\n\n", "p.conll")
     code, _, err = run("evaluate", "--gold", gold, "--predicted", other, "--json")
     assert code == 0
-    assert "1 sentences have other words than the gold (first: sentence 1)" in err
+    assert "1 sentence with other words than the gold (first: sentence 1)" in err
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_wrong_uses(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
         ((tmp_path / "nosuch.conll", "--model", model), "no such file"),
         ((tmp_path, "--model", model), "no .txt file"),
         ((dev, "--model", dev), "not a dovetail model"),
-        ((dev, "--model", model, "--reliability", tmp_path / "x.bmp"), "pictures are written as"),
+        ((dev, "--model", model, "--reliability", tmp_path / "x.bmp"), "the name must end in .png, .svg or .pdf"),
     ]
     for arguments, message in cases:
         code, _, err = run("evaluate", *arguments)

@@ -55,7 +55,7 @@ def test_the_standard_input_and_files(run: Run, model: Path, data: Path) -> None
 def test_no_entity(run: Run, model: Path) -> None:
     code, out, err = run("explain", "--model", model, ". . .")
     assert (code, out) == (0, "")
-    assert "no entity was found" in err
+    assert "no entities found" in err
 
 
 def test_a_token_that_is_not_there(run: Run, model: Path) -> None:

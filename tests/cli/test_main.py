@@ -27,7 +27,7 @@ def test_version(run: Run) -> None:
         ["--help"],
         ["-h"],
         ["train"],
-        *([c, "--help"] for c in ("annotate", "evaluate", "explain", "demo")),
+        *([c, "--help"] for c in ("annotate", "evaluate", "explain", "info", "demo")),
     ],
 )
 def test_help(run: Run, arguments: list[str]) -> None:
@@ -140,7 +140,7 @@ def test_a_full_disk_behind_the_standard_output(model: Path) -> None:
 
 def test_import_and_help_load_nothing_heavy() -> None:
     code = (
-        "import sys, dovetail, dovetail.cli.main\n"
+        "import sys, dovetail, dovetail.cli.app\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('numpy', 'scipy', 'numba', 'rich')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

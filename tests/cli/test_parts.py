@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import io
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
@@ -13,7 +12,6 @@ import pytest
 
 import dovetail
 from dovetail.cli import progress
-from dovetail.cli.console import explain_silence
 from dovetail.cli.display import show
 from dovetail.cli.stream import annotate_documents
 from dovetail.learning.monitor import Progress
@@ -21,7 +19,19 @@ from dovetail.text.sentence import Document, Sentence, Span
 
 MODULES = [
     f"dovetail.cli.{name}"
-    for name in ("console", "display", "domains", "main", "options", "progress", "scores", "stream")
+    for name in (
+        "command",
+        "console",
+        "display",
+        "domains",
+        "info",
+        "main",
+        "options",
+        "paths",
+        "progress",
+        "scores",
+        "stream",
+    )
 ]
 
 
@@ -103,21 +113,6 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         reporter.bar.refresh()
     assert "iteration 5/10" in terminal.getvalue()
     assert "best dev 60.00" in terminal.getvalue()
-
-
-def test_silence_is_explained_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def slow() -> Iterator[int]:
-        time.sleep(0.2)
-        yield 1
-
-    assert list(explain_silence(slow(), "wait", 0.05)) == [1]
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert list(explain_silence([1, 2], "wait", 0.05)) == [1, 2]
-    assert list(explain_silence(slow(), "wait", 0.05)) == [1]
-    assert capsys.readouterr().err == "wait\n"
 
 
 def test_quiet_is_silent(capsys: pytest.CaptureFixture[str]) -> None:

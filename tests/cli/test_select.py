@@ -94,7 +94,7 @@ def test_a_segmenter_is_refused(run: Run, pool: Path, tmp_path: Path) -> None:
     Segmenter(iterations=3).fit([["ab", "c"], ["c", "ab"]]).save(tmp_path / "words.dovetail")
     code, _, err = run("select", "-q", "-m", tmp_path / "words.dovetail", pool)
     assert code == 2
-    assert "only a tagger" in err
+    assert "chosen by a tagger" in err
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_segmenter_is_refused(run: Run, pool: Path, tmp_path: Path) -> None:
         (["nowhere.txt"], "no such file"),
         (["some text here"], "no such file"),
         (["{pool}", "--by", "margin", "--discount", "1"], "margin does not grow"),
-        (["{pool}", "--output", "next.conllu"], "sentences are chosen as conll, jsonl, text"),
+        (["{pool}", "--output", "next.conllu"], "use .conll, .jsonl or .txt"),
         (["{pool}", "--tokenised"], "are for text"),
         (["{pool}", "--labelled", "nowhere.conll"], "nowhere.conll: no such file"),
         (["{pool}", "--diversity", "3"], "--diversity"),

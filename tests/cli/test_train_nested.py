@@ -97,7 +97,7 @@ def test_what_cannot_be_learnt_is_told(run: Run, folder: Path, tmp_path: Path) -
     assert result.code == 0
     assert "1 training entity left out: crossing a longer entity" in result.err
     assert "1 training sentence left out" in result.err
-    assert "labels in dev that the training data lacks" in result.err
+    assert "labels in dev that are not in the training data" in result.err
 
 
 @pytest.mark.parametrize(

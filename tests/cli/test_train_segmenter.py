@@ -49,7 +49,7 @@ def test_train_prints_scores_of_words(run: Run, folder: Path, tmp_path: Path) ->
     assert "iteration" in result.err
 
 
-def test_annotate_prints_words_parted_by_spaces(run: Run, model: Path, folder: Path, tmp_path: Path) -> None:
+def test_annotate_prints_words_separated_by_spaces(run: Run, model: Path, folder: Path, tmp_path: Path) -> None:
     assert run("annotate", "--model", model, folder / "raw.txt").out == "\n".join(LINES) + "\n"
     assert run("annotate", "--model", model, stdin="人爱北京\n\n天坛").out == "人 爱 北京\n\n天坛\n"
     assert run("annotate", "--model", model, folder / "raw.txt", "-o", tmp_path / "out.txt.gz").code == 0

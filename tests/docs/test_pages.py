@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from dovetail.cli.main import app
+from dovetail.cli.app import app
 from dovetail.features.parse import FUNCTIONS, PLAIN
 from dovetail.features.sets import SETS
 from dovetail.models.tagger import Tagger
@@ -21,6 +21,7 @@ COMMANDS = {
     "annotate": "annotate.md",
     "evaluate": "evaluate.md",
     "explain": "explain.md",
+    "info": "model-file.md#What is in it",
     "train dependency": "dependencies.md",
     "train joint": "joint.md",
     "train nested": "nested.md",

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import explain_silence, warn_all
+from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.domains import Domain, load_model
 from dovetail.cli.kinds import Kind, kind_of
+from dovetail.cli.layers import lacks
+from dovetail.cli.output import format_by_name
+from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
 
@@ -45,19 +48,21 @@ def annotate(
         str | None,
         typer.Argument(
             metavar="FILE|TEXT",
-            help="A file (.gz too), or text in quotes; - or nothing for the standard input. It is taken for "
-            "text if there is no such file, it holds a space, and it ends like no file (.txt, .gz, ...).",
+            help="A file (may be .gz) or text in quotes; - or nothing for standard input. Something with a space in "
+            "it is text, unless there is such a file or it ends like a file name (.txt, .gz, ...).",
         ),
+        Reads(stdin=True),
     ] = None,
     model: options.Model = None,
     input_format: Annotated[
-        InputFormat | None, typer.Option(help="Of the input.", show_default="told by the name, else text")
+        InputFormat | None,
+        typer.Option(help="Format of the input.", show_default="from the file name, else text"),
     ] = None,
     output_format: Annotated[
         OutputFormat | None,
         typer.Option(
-            help="Of the output.",
-            show_default="told by --output, else as the input; for text pretty on a terminal, else jsonl",
+            help="Format of the output.",
+            show_default="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
         ),
     ] = None,
     output: Annotated[
@@ -66,38 +71,35 @@ def annotate(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write here (.gz too); a folder for brat.",
+            help="Write to this file (may be .gz), or to this folder for brat.",
             show_default="standard output",
         ),
+        Writes(inside=("*.ann",)),
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
-    sentence_per_line: Annotated[
-        bool, typer.Option("--sentence-per-line", help="A line of text is a sentence, and nothing else is.")
-    ] = False,
-    tokenised: Annotated[
-        bool, typer.Option("--tokenised", help="The words of the text are parted by spaces already.")
-    ] = False,
+    sentence_per_line: options.SentencePerLine = False,
+    tokenised: options.Tokenised = False,
     threshold: Annotated[
         float,
-        typer.Option(metavar="P", min=0, max=1, help="Leave out entities that are less probable than this."),
+        typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this."),
     ] = 0.0,
     documents: Annotated[
-        bool, typer.Option("--documents", help="JSON lines of whole documents, with entities by characters.")
+        bool, typer.Option("--documents", help="Write whole documents as JSON lines, with character offsets.")
     ] = False,
     k_best: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Add the N best taggings of each sentence, with probabilities (jsonl)."),
+        typer.Option(metavar="N", min=1, help="Add the N best answers for each sentence, with probabilities (jsonl)."),
     ] = None,
     marginals: Annotated[
-        bool, typer.Option("--marginals", help="Add the probability of every label at every word (jsonl).")
+        bool, typer.Option("--marginals", help="Add the probability of every label for every word (jsonl).")
     ] = False,
     domain: Domain = None,
     threads: options.Threads = None,
 ) -> None:
-    """Tag text or files, with a probability for every entity.
+    """Annotate text or files, with a probability for every answer.
 
-    Files of any size are annotated as a stream, in little memory. Examples:
+    Files are streamed, so even very large ones need little memory. Examples:
 
     dovetail annotate "Ada Lovelace was born in London."
 
@@ -109,31 +111,32 @@ def annotate(
     from dovetail.text.report import ReadReport
 
     tagger = load_model(model, domain).set_params(threads=threads)
-    kind = kind_of(tagger)
-    form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
-    if (k_best or marginals or documents) and form != OutputFormat.jsonl:
-        raise DovetailError(f"--k-best, --marginals and --documents are written as jsonl, not as {form}")
-    if documents and (k_best or marginals):
-        raise DovetailError("--documents has no place for --k-best and --marginals, which are of sentences")
-    if form == OutputFormat.brat and output is None:
-        raise DovetailError("brat is written to a folder: name it with --output")
-    if form == OutputFormat.svg and (kind is None or kind.picture is None):
-        raise DovetailError("svg draws trees and dependencies, and this model finds none")
     if getattr(tagger, "words", False):
         if k_best or marginals or documents or threshold > 0:
-            raise DovetailError("--k-best, --marginals, --documents and --threshold are of taggers, not of words")
+            raise DovetailError("--k-best, --marginals, --documents and --threshold are not for this kind of model")
         annotate_words(tagger, source, output, output_format, encoding)
         return
+    kind = kind_of(tagger)
+    if source.format == InputFormat.text and (needs := getattr(tagger, "needs", ())):
+        raise DovetailError(lacks(getattr(tagger, "kind", "tagger"), needs))
+    form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
+    if (k_best or marginals or documents) and form != OutputFormat.jsonl:
+        raise DovetailError(f"--k-best, --marginals and --documents need the output format jsonl, not {form}")
+    if documents and (k_best or marginals):
+        raise DovetailError("--documents does not go with --k-best or --marginals, which are written per sentence")
+    if form == OutputFormat.brat and output is None:
+        raise DovetailError("brat needs a folder to write to: name it with --output")
+    if form == OutputFormat.svg and (kind is None or kind.picture is None):
+        raise DovetailError("svg is for trees and dependencies, and this model finds neither")
     if kind is not None and threshold > 0 and tagger.kind != "nested":
         raise DovetailError("--threshold leaves out entities, and this model finds none")
     if (k_best or marginals) and not hasattr(tagger, "predict_marginals"):
-        raise DovetailError("--k-best and --marginals are of taggers; a segmenter gives its k best in Python")
+        raise DovetailError("--k-best and --marginals are not available for segmenters; see Segmenter.kbest in Python")
     report = ReadReport()
     reading = _text_options(source.format, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
     wants_probabilities = threshold > 0 or form not in PLAIN
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
-    annotated = explain_silence(annotated, "(the first run compiles its inner loops; later ones start at once)")
     if k_best or marginals:
         from dovetail.cli.details import tag_details, write_details
 
@@ -154,7 +157,9 @@ def _draw(annotated: Iterable[Document], output: Path | None, picture: Callable[
 
     pictures = [picture(sentence) for document in annotated for sentence in document if len(sentence)]
     if len(pictures) > 1 and output is None:
-        raise DovetailError(f"{len(pictures)} sentences are as many pictures: name a file with --output")
+        raise DovetailError(
+            f"there is one picture per sentence, and {len(pictures)} sentences: name a file with --output"
+        )
     for number, drawn in enumerate(pictures, 1):
         numbered = output.with_stem(f"{output.stem}-{number}") if output and len(pictures) > 1 else output
         with open_target(numbered or "-") as file:
@@ -162,12 +167,8 @@ def _draw(annotated: Iterable[Document], output: Path | None, picture: Callable[
 
 
 def _default_format(given: InputFormat, output: Path | None, kind: Kind | None) -> OutputFormat:
-    from dovetail.text.formats import guess_format
-
-    if output is not None and output.suffix == ".svg":
-        return OutputFormat.svg
-    if output is not None and (guess := guess_format(output)) in list(OutputFormat):
-        return OutputFormat(guess)
+    if (named := format_by_name(output, list(OutputFormat))) is not None:
+        return OutputFormat(named)
     if given in (InputFormat.conll, InputFormat.conllu, InputFormat.jsonl, InputFormat.brackets):
         return OutputFormat(given)
     if given == InputFormat.brat and output is not None:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from threading import Timer
-from typing import TypeVar
-
-Item = TypeVar("Item")
+from collections.abc import Iterable
 
 
 def say(message: str) -> None:
@@ -44,17 +40,3 @@ def count(number: int, noun: str) -> str:
     ('1 sentence', '2,000 sentences')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def explain_silence(items: Iterable[Item], message: str, seconds: float = 3.0) -> Iterator[Item]:
-    """The items as they come; if the first keeps someone at a terminal waiting for so long, say why."""
-    timer = Timer(seconds, say, [message])
-    timer.daemon = True
-    if sys.stderr.isatty():
-        timer.start()
-    try:
-        for item in items:
-            timer.cancel()
-            yield item
-    finally:
-        timer.cancel()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dovetail.cli import options, runs
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import reporting
 from dovetail.errors import DovetailError
 
@@ -22,36 +23,36 @@ def curve(
     output: runs.Output,
     sizes: Annotated[
         str,
-        typer.Option("--sizes", metavar="N,N,...", help="Numbers of sentences to train on; all for the whole file."),
+        typer.Option("--sizes", metavar="N,N,...", help="Numbers of sentences to train on; all is the whole file."),
     ] = "100,250,500,1000,2500,5000,all",
     config: Annotated[
         list[str] | None,
         typer.Option(
             "--config",
             metavar="NAME=SETTING=VALUE,...",
-            help="A curve to draw, with settings of the tagger, such as plain=features=plain,l2=1. May be repeated.",
-            show_default="one with the settings of dovetail train tagger",
+            help="A curve: its name and settings of the tagger, such as plain=features=plain,l2=1; may be repeated.",
+            show_default="one curve, default settings",
         ),
     ] = None,
     config_file: Annotated[
-        Path | None, typer.Option("--config-file", metavar="TOML", help="More of them: [NAME], and settings below it.")
+        Path | None,
+        typer.Option("--config-file", metavar="TOML", help="More curves, each a table [NAME] with settings."),
+        Reads(),
     ] = None,
     draws: runs.Draws = 3,
     test: runs.Test = None,
     tune: runs.Tune = True,
-    input_format: Annotated[
-        CorpusFormat | None, typer.Option(help="Of all files.", show_default="told by the name, else conll")
-    ] = None,
+    input_format: options.InputFormat = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     seed: runs.Seed = 1,
     jobs: runs.Jobs = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw learning curves: train on ever more sentences, several times each, and compare configurations.
+    """Draw learning curves, and compare settings along them.
 
-    Finished runs are kept in FOLDER: after Ctrl-C the same command goes on, and one with more sizes, draws or
-    configurations does only what is new. Example:
+    Models are trained on more and more sentences, several times each. Finished runs are saved in FOLDER: after
+    Ctrl-C the same command continues, and one with more sizes, draws or settings only does what is new. Example:
 
     dovetail curve --train T --dev D --config plain=features=plain --config rich=features=ner --output curves
     """
@@ -95,8 +96,10 @@ def parse_sizes(text: str) -> list[int | None]:
     sizes: list[int | None] = []
     for name in options.names(text) or []:
         if name != "all" and not (name.isascii() and name.isdigit() and int(name)):
-            raise DovetailError(f"--sizes {text}: {name!r} is no number of sentences; write such as 100,500,all")
+            raise DovetailError(
+                f"--sizes {text}: {name!r} is not a number of sentences; give a list such as 100,500,all"
+            )
         sizes.append(None if name == "all" else int(name))
     if not sizes:
-        raise DovetailError("--sizes is empty; write such as 100,500,all")
+        raise DovetailError("--sizes is empty; give a list such as 100,500,all")
     return sizes

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dovetail.cli import options
+from dovetail.cli.domains import load_model
 from dovetail.cli.progress import reporting
 
 EXAMPLE = (
@@ -18,7 +19,9 @@ EXAMPLE = (
 
 
 def demo(
-    text: Annotated[str, typer.Argument(help="What to annotate.")] = EXAMPLE,
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="The text to annotate.", show_default="two sentences")
+    ] = EXAMPLE,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -28,7 +31,7 @@ def demo(
     from dovetail.cli.scores import score
     from dovetail.evaluate import scores_table
 
-    english = dovetail.load()
+    english = load_model(None, None)
     sample, held_out = dovetail.embedded("sample-train.conll.gz"), dovetail.embedded("sample-dev.conll.gz")
     print('The English model that comes with dovetail: dovetail annotate "..."\n', flush=True)
     document = dovetail.Document(tuple(english.annotate(dovetail.segment(text))), text)
@@ -39,7 +42,7 @@ def demo(
     with reporting(quiet) as reporter:
         reporter.doing("reading the sample")
         train, dev = ([s for d in dovetail.read(path) for s in d] for path in (sample, held_out))
-        reporter.doing("compiling the features")
+        reporter.doing("extracting features")
         tagger = dovetail.Tagger(threads=threads).fit(train, dev=dev, progress=reporter.trained)
     print(scores_table(score(dev, list(tagger.annotate(dev)), "ner")))
     size = tagger.card_

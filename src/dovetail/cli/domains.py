@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dovetail.cli.compiling import watch
 from dovetail.errors import DovetailError
 
 Domain = Annotated[
@@ -15,8 +16,8 @@ Domain = Annotated[
     typer.Option(
         "--domain",
         metavar="NAME",
-        help="Of a model of several domains, which one the text is of.",
-        show_default="what the domains share",
+        help="The domain of the text, for a model of several domains.",
+        show_default="what all domains share",
     ),
 ]
 
@@ -25,12 +26,13 @@ def load_model(model: Path | None, domain: str | None) -> Any:
     """A model; of several domains, the tagger or parser of the one that is named, or of what they share."""
     import dovetail
 
+    watch()
     found = dovetail.load(model)
     for one in ("tagger_of", "parser_of"):
         if hasattr(found, one):
             return getattr(found, one)(domain)
     if domain is not None:
-        raise DovetailError(f"--domain {domain}: this model is not one of several domains; leave the option out")
+        raise DovetailError(f"--domain {domain}: this model does not have several domains; leave out the option")
     return found
 
 
@@ -44,8 +46,8 @@ def named_files(given: Sequence[str] | None, option: str) -> dict[str, Path]:
     for pair in given or ():
         name, equals, path = pair.partition("=")
         if not (name and equals and path):
-            raise DovetailError(f"{option} {pair}: write a name and a file, such as {option} news=news.conll")
+            raise DovetailError(f"{option} {pair}: give a name and a file, such as {option} news=news.conll")
         if name in found:
-            raise DovetailError(f"{option} {name} is given twice; put all of its text into one file")
+            raise DovetailError(f"{option} {name} is given twice; put all its text into one file")
         found[name] = Path(path)
     return found

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import some, warn
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.console import count, some, warn
+from dovetail.cli.corpus import Corpora
 from dovetail.cli.domains import Domain, load_model
 from dovetail.cli.kinds import KINDS, LAYERS, Kind, kind_of
+from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.scores import (
     Sentences,
     answers,
@@ -35,26 +36,29 @@ if TYPE_CHECKING:
 def evaluate(
     data: Annotated[
         Path | None,
-        typer.Argument(metavar="DATA", help="Annotated text to score the model on (.gz too); - for stdin."),
+        typer.Argument(metavar="DATA", help="Annotated text to score the model on (may be .gz); - for standard input."),
+        Reads(),
     ] = None,
     model: options.Model = None,
     gold: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Instead of DATA: the right annotation, ...")
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of DATA: the correct annotations; needs --predicted."),
+        Reads(),
     ] = None,
     predicted: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="... and the annotation to score, of the same text.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The annotations to score, of the same text as --gold."),
+        Reads(),
     ] = None,
     compare: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Another annotation of the same text: is the difference in F1 more than chance?",
+            help="Other annotations of the same text: test whether the difference in F1 is significant.",
         ),
+        Reads(),
     ] = None,
-    input_format: Annotated[
-        CorpusFormat | None,
-        typer.Option(help="Of all the files.", show_default="told by the name, else conll"),
-    ] = None,
+    input_format: options.InputFormat = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     layer: Annotated[
@@ -63,11 +67,13 @@ def evaluate(
     ] = None,
     reliability: Annotated[
         Path | None,
-        typer.Option(metavar="PICTURE", help="Draw how well probabilities keep their promise: .png, .svg or .pdf."),
+        typer.Option(metavar="PICTURE", help="Draw a reliability diagram of the probabilities: .png, .svg or .pdf."),
+        Writes(endings=(".png", ".svg", ".pdf")),
     ] = None,
-    conlleval: Annotated[bool, typer.Option("--conlleval", help="Print what conlleval prints.")] = False,
+    conlleval: Annotated[bool, typer.Option("--conlleval", help="Print the same report as conlleval.")] = False,
     max_length: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Leave out sentences of more words.", show_default="none")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Leave out sentences with more words.", show_default="no limit"),
     ] = None,
     domain: Domain = None,
     as_json: options.AsJson = False,
@@ -75,18 +81,17 @@ def evaluate(
 ) -> None:
     """Score a model, or anyone's predictions, on annotated text.
 
-    An entity is right where its boundaries and its label all are, as in conlleval; layers that spell no
-    entities are scored word by word. Scores are in percent; the interval is where F1 would lie on 95 of 100
-    samples of such sentences. The expected calibration error of probabilities is 0 if, of the answers given
-    with probability 0.8, 80 in 100 are right.
+    An entity is correct if its boundaries and its label are, as in conlleval; layers without entities are
+    scored word by word. Scores are percentages, and the interval is a 95% bootstrap confidence interval. The
+    expected calibration error is 0 if, of the answers given with probability 0.8, 80% are correct.
     """
     truth = data or gold
     if truth is None or (data is not None and gold is not None) or (gold is None) != (predicted is None):
         raise DovetailError("give DATA (and --model), or both --gold and --predicted")
     if predicted is not None and model is not None:
-        raise DovetailError("give --model or --predicted, not both: which of them is to be scored?")
+        raise DovetailError("give --model or --predicted, not both")
     if predicted is not None and domain is not None:
-        raise DovetailError("--domain says which part of a model to score, and --predicted is no model")
+        raise DovetailError("--domain chooses a part of a model; it does not go with --predicted")
     tagger: Any = load_model(model, domain).set_params(threads=threads) if predicted is None else None
     if getattr(tagger, "words", False):
         evaluate_words(tagger, truth, encoding, as_json)
@@ -103,7 +108,9 @@ def evaluate(
     kind = kind_of(tagger) or KINDS.get(LAYERS.get(layer or "", ""))
     if kind is not None:
         if compare or conlleval or reliability:
-            raise DovetailError("--compare, --conlleval and --reliability are of entities, and these answers are none")
+            raise DovetailError(
+                "--compare, --conlleval and --reliability are for entities, and this model predicts none"
+            )
         found = list(tagger.annotate(sentences)) if predicted is None else read(predicted)
         corpora.warn()
         _print_kind(kind, kind.scores(sentences, found), as_json)
@@ -111,7 +118,7 @@ def evaluate(
     if predicted is not None:
         layer = layer or "ner"
         if odd := odd_tags(tagset(sentences, layer)):
-            warn(f"{truth}: tags that spell no entity, taken for O: {some(odd)}")
+            warn(f"{truth}: tags that are not valid entity tags, read as O: {some(odd)}")
         found = read(predicted)
         _check_same_text(sentences, found, predicted)
     else:
@@ -147,7 +154,7 @@ def _print_kind(kind: Kind, record: dict[str, Any], as_json: bool) -> None:
 def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
     known = {label_of(tag) for tag in tagger.classes_} | {"O"}
     if unknown := sorted({label_of(tag) for tag in tagset(sentences, layer)} - known):
-        warn(f"labels that the model does not know, so that it must miss them: {some(unknown)}")
+        warn(f"labels that the model does not know and will always miss: {some(unknown)}")
 
 
 def _check_same_text(gold: Sentences, predicted: Sentences, path: Path) -> None:
@@ -156,7 +163,7 @@ def _check_same_text(gold: Sentences, predicted: Sentences, path: Path) -> None:
     differing = [n for n, (a, b) in enumerate(pairs, 1) if len(a) == len(b) and a.words != b.words]
     if differing:
         first = differing[0]
-        warn(f"{path}: {len(differing)} sentences have other words than the gold (first: sentence {first})")
+        warn(f"{path}: {count(len(differing), 'sentence')} with other words than the gold (first: sentence {first})")
 
 
 def _bootstrap(
@@ -166,7 +173,7 @@ def _bootstrap(
 
     if not spells_entities(gold, layer):
         if rival is not None:
-            raise DovetailError(f"{compare}: --compare needs entities, and the layer {layer!r} spells none")
+            raise DovetailError(f"{compare}: --compare needs entities, and the layer {layer!r} has none")
         return None, None
     counts = entity_counts(*answers(gold, predicted, layer))
     if rival is None:
@@ -176,7 +183,7 @@ def _bootstrap(
 
 def _draw(promise: CalibrationReport | None, path: Path) -> None:
     if promise is None:
-        raise DovetailError(f"{path}: there is nothing to draw: no entity was predicted with a probability")
+        raise DovetailError(f"{path}: nothing to draw: no entity was predicted with a probability")
     from dovetail.evaluate import reliability_plot
 
     reliability_plot(promise, path, "Reliability of entity probabilities")
@@ -184,7 +191,7 @@ def _draw(promise: CalibrationReport | None, path: Path) -> None:
 
 def _print_conlleval(scores: Any) -> None:
     if not hasattr(scores, "report"):
-        raise DovetailError("--conlleval prints scores of entities, and this layer spells none")
+        raise DovetailError("--conlleval prints scores of entities, and this layer has none")
     print(scores.report(), end="")
 
 

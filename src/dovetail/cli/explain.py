@@ -12,6 +12,7 @@ from dovetail.cli import options
 from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.domains import Domain, load_model
+from dovetail.cli.paths import Reads
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 def explain(
     text: Annotated[
         str | None,
-        typer.Argument(metavar="TEXT|FILE", help="As for annotate: text with a space, a file, or nothing for stdin."),
+        typer.Argument(metavar="FILE|TEXT", help="A file, text in quotes, or nothing for standard input."),
+        Reads(stdin=True),
     ] = None,
     model: options.Model = None,
     token: Annotated[
@@ -33,7 +35,7 @@ def explain(
             "--token",
             "-t",
             metavar="N|WORD",
-            help="The number of a token (from 1, through the whole input) or a word; may be given again.",
+            help="A word, or the number of a token in the input, counted from 1; may be repeated.",
             show_default="the tokens of all entities",
         ),
     ] = None,
@@ -42,25 +44,24 @@ def explain(
         typer.Option(
             "--span",
             metavar="START-END[:LABEL]",
-            help="Of a parser, a constituent by its first and last word, from 1; may be given again.",
-            show_default="the least probable one of each sentence",
+            help="For parsers: a constituent, by the numbers of its first and last word; may be repeated.",
+            show_default="the least probable of each sentence",
         ),
     ] = None,
-    top: Annotated[int, typer.Option(metavar="N", min=1, help="How many features to show for and against.")] = 5,
+    top: Annotated[int, typer.Option(metavar="N", min=1, help="Number of features to show for and against.")] = 5,
     input_format: Annotated[
-        InputFormat | None, typer.Option(help="Of the file.", show_default="told by the name, else text")
+        InputFormat | None, typer.Option(help="Format of the input.", show_default="from the file name, else text")
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     domain: Domain = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show why words have their tags, or why words are a constituent.
+    """Show the features behind a tag or a constituent.
 
-    For each word: its tag and the other tags with their probabilities, and the features that speak for and
-    against the tag, each with what it adds to the score of the tag less what it adds to that of its rival,
-    the most probable other tag. For each constituent: the best tree without it, and the features that tell
-    the two trees apart.
+    For each word: its tag, the other tags with their probabilities, and the features for and against the tag,
+    each with its weight for the tag minus its weight for the rival, the second most probable tag. For each
+    constituent: the best tree without it, and the features on which the two trees differ.
     """
     source = Input(text, input_format)
     from dovetail.text.report import ReadReport
@@ -74,7 +75,9 @@ def explain(
         return
     if span or not hasattr(tagger, "explain"):
         raise DovetailError(
-            "--span is of parsers; this model " + ("explains tokens: see --token" if span else "cannot explain itself")
+            "--span is for parsers; this model explains words: see --token"
+            if span
+            else "this kind of model cannot be explained"
         )
     chosen = list(_chosen(tagger, sentences, token or []))
     explanations = [(number, tagger.explain(sentence, position)) for number, sentence, position in chosen]
@@ -83,7 +86,7 @@ def explain(
     elif explanations:
         print("\n\n".join(_paragraph(n, e, top) for n, e in explanations))
     else:
-        say("no entity was found; name a word to see why it is none: --token WORD")
+        say("no entities found; use --token WORD to explain any word")
 
 
 def _explain_trees(
@@ -92,9 +95,9 @@ def _explain_trees(
     from dovetail.cli import trees
 
     if token:
-        raise DovetailError("a parser explains constituents: give --span START-END, not --token")
+        raise DovetailError("--token is for taggers; this is a parser: use --span START-END")
     if spans and len(sentences) != 1:
-        raise DovetailError(f"--span is of one sentence, and the text has {len(sentences)}")
+        raise DovetailError(f"--span needs a single sentence, and the text has {len(sentences)}")
     found = [(sentence, why) for sentence in sentences for why in trees.explained(parser, sentence, spans)]
     if as_json:
         print(json.dumps({"constituents": [trees.record(s, why, top) for s, why in found]}, ensure_ascii=False))

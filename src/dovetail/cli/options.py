@@ -7,32 +7,67 @@ from typing import Annotated
 
 import typer
 
+from dovetail.cli.corpus import CorpusFormat
+from dovetail.cli.paths import Reads, Writes
+
 Model = Annotated[
     Path | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="FILE",
-        help="A model file.",
-        show_default="the English model that comes with dovetail",
-    ),
+    typer.Option("--model", "-m", metavar="FILE", help="The model file.", show_default="dovetail's English model"),
+    Reads(),
+]
+InputFormat = Annotated[
+    CorpusFormat | None,
+    typer.Option("--input-format", help="Format of the input files.", show_default="from the file name, else conll"),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
         "--columns",
         metavar="NAMES",
-        help="Names of the columns of CoNLL input, such as word,pos,ner; the word must be one.",
+        help="Names of the columns of a CoNLL file, such as word,pos,ner; one must be word.",
         show_default="word first, ner last",
     ),
 ]
-Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="Of the input; latin-1, cp1252, utf-16, ...")]
+Encoding = Annotated[
+    str,
+    typer.Option("--encoding", metavar="NAME", help="Encoding of the input: utf-8, latin-1, cp1252, utf-16, ..."),
+]
+SentencePerLine = Annotated[bool, typer.Option("--sentence-per-line", help="Each line of the text is one sentence.")]
+Tokenised = Annotated[
+    bool, typer.Option("--tokenised", help="The text is already tokenised: its words are separated by spaces.")
+]
 Threads = Annotated[
     int | None,
-    typer.Option("--threads", metavar="N", min=1, help="Cores to use; the result is the same.", show_default="all"),
+    typer.Option(
+        "--threads",
+        metavar="N",
+        min=1,
+        help="Number of CPU cores to use. The result does not depend on it.",
+        show_default="all",
+    ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only results, warnings and errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, only results, warnings and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+# training
+
+ModelOutput = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the model to this file."),
+    Writes(beside=(".checkpoint",)),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, help="Seed of the random number generator.", show_default="1"),
+]
+Init = Annotated[
+    Path | None, typer.Option("--init", metavar="MODEL", help="Start from the weights of this model."), Reads()
+]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists."),
+]
+Half = Annotated[bool, typer.Option("--half", help="Store weights in half precision, for a smaller file.")]
 
 
 def names(listing: str | None) -> list[str] | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dovetail.cli.compiling import WATCH, watch
 from dovetail.cli.console import say
 
 if TYPE_CHECKING:
@@ -32,13 +34,27 @@ class Reporter(Protocol):
 @contextmanager
 def reporting(quiet: bool) -> Iterator[Reporter]:
     """The reporter that fits where the standard error goes."""
+    watch()
     if quiet:
-        yield Silent()
+        with _telling(lambda _: None):
+            yield Silent()
     elif sys.stderr.isatty():
         with _rich_bar() as bar:
-            yield Bar(bar)
+            reporter = Bar(bar)
+            with _telling(reporter.compiling):
+                yield reporter
     else:
-        yield Lines()
+        with _telling(say):
+            yield Lines()
+
+
+@contextmanager
+def _telling(tell: Callable[[str], None]) -> Iterator[None]:
+    before, WATCH.tell = WATCH.tell, tell
+    try:
+        yield
+    finally:
+        WATCH.tell = before
 
 
 class Silent:
@@ -74,7 +90,7 @@ class Lines:
         """Say where the run stands, but not too often."""
         if time.monotonic() - self.last >= SECONDS_BETWEEN_LINES or progress.iteration == progress.limit:
             self.last = time.monotonic()
-            say(f"iteration {progress.iteration}/{progress.limit}, {describe(progress)}")
+            say(f"iteration {progress.iteration}/{progress.limit}, {describe(progress, _compiling(progress))}")
 
 
 class Bar:
@@ -88,6 +104,10 @@ class Bar:
         """Name the step; the bar swings to and fro."""
         self.bar.update(self.task, description=what, total=None, completed=0, standing="")
 
+    def compiling(self, message: str) -> None:
+        """Say so above the bar."""
+        self.bar.console.print(message, highlight=False)
+
     def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
         """Move the bar."""
         self.bar.update(self.task, completed=done, total=of, standing=how_far(done, of, unit, seconds, left))
@@ -99,20 +119,27 @@ class Bar:
             description=f"iteration {progress.iteration}/{progress.limit}",
             completed=progress.iteration,
             total=progress.limit,
-            standing=describe(progress),
+            standing=describe(progress, _compiling(progress)),
         )
 
 
-def describe(progress: Progress) -> str:
+def describe(progress: Progress, compiling: float = 0.0) -> str:
     """The objective, the best score on dev, the seconds gone by and left, on one line.
+
+    What is left is reckoned without the seconds that compiling took: that comes only once.
 
     >>> from dovetail.learning.monitor import Progress
     >>> describe(Progress(iteration=10, limit=40, objective=1234.5, seconds=5, dev=61.2, best_dev=61.2))
     'objective 1,234.5, best dev 61.20, 5 s, at most 15 s left'
     """
     dev = f", best dev {progress.best_dev:.2f}" if progress.best_dev is not None else ""
-    times = f"{progress.seconds:.0f} s, at most {progress.seconds_left:.0f} s left"
+    left = replace(progress, seconds=max(progress.seconds - compiling, 0.0)).seconds_left
+    times = f"{progress.seconds:.0f} s, at most {left:.0f} s left"
     return f"objective {progress.objective:,.1f}{dev}, {times}"
+
+
+def _compiling(progress: Progress) -> float:
+    return WATCH.seconds(within=progress.seconds)
 
 
 def how_far(done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> str:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dovetail.cli.console import say, warn
+from dovetail.cli.console import count, say, warn, warn_all
 from dovetail.cli.corpus import Corpora
+from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import Reporter
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -24,25 +26,38 @@ if TYPE_CHECKING:
     from dovetail.curves.summary import Curve
     from dovetail.text.sentence import Sentence
 
-Train = Annotated[Path, typer.Option("--train", metavar="FILE", help="Annotated text to draw sentences from.")]
+Train = Annotated[
+    Path, typer.Option("--train", metavar="FILE", help="Annotated text to draw training sentences from."), Reads()
+]
 Dev = Annotated[
-    Path, typer.Option("--dev", metavar="FILE", help="Annotated text that tunes each model, and scores it.")
+    Path, typer.Option("--dev", metavar="FILE", help="Annotated text to tune and score each model on."), Reads()
 ]
 Test = Annotated[
     Path | None,
-    typer.Option("--test", metavar="FILE", help="Annotated text to score on; dev then only tunes.", show_default="dev"),
+    typer.Option("--test", metavar="FILE", help="Annotated text to score on instead of dev.", show_default="dev"),
+    Reads(),
 ]
 Tune = Annotated[
-    bool, typer.Option("--tune/--no-tune", help="Let dev choose when to stop, how sure to be, how readily to say O.")
+    bool,
+    typer.Option("--tune/--no-tune", help="Use dev to stop early, to calibrate and to balance precision and recall."),
 ]
+WRITTEN = ("runs.jsonl", "curve.csv", "curve.svg", "curve.png")
 Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FOLDER", help="For runs.jsonl, curve.csv, curve.svg and curve.png.")
+    Path,
+    typer.Option("--output", "-o", metavar="FOLDER", help=f"Write {', '.join(WRITTEN[:-1])} and {WRITTEN[-1]} here."),
+    Writes(inside=WRITTEN),
 ]
-Draws = Annotated[int, typer.Option("--draws", metavar="N", min=1, help="Random draws, for a mean and its spread.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the draws.")]
+Draws = Annotated[int, typer.Option("--draws", metavar="N", min=1, help="Number of random draws to average over.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random draws.")]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="N", min=1, help="Models trained at a time, a core each.", show_default="all cores"),
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        help="Number of models to train at a time, one per core.",
+        show_default="all cores",
+    ),
 ]
 
 
@@ -53,13 +68,13 @@ def prepare(output: Path) -> RunLog:
     try:
         output.mkdir(exist_ok=True)
     except FileExistsError:
-        raise DovetailError(f"{output}: results go to a folder, and this is a file") from None
+        raise DovetailError(f"{output}: results go to a folder, but this is a file") from None
     except FileNotFoundError:
         raise DovetailError(f"{output}: cannot be made: the folder {output.parent} does not exist") from None
     if not os.access(output, os.W_OK):
         raise DovetailError(f"{output}: cannot be written: permission denied")
     if find_spec("matplotlib") is None:
-        warn('no pictures, only numbers: plots need matplotlib: pip install "dovetail[plot]"')
+        warn('no plots, only numbers, because matplotlib is missing: pip install "dovetail[plot]"')
     return RunLog(output / "runs.jsonl")
 
 
@@ -71,11 +86,12 @@ def read_data(corpora: Corpora, train: Path, dev: Path, test: Path | None, tune:
     scored = _read(corpora, test) if test is not None else None
     data = CurveData(_read(corpora, train), held_out, scored, tune)
     corpora.warn()
+    warn_all(overlap_doubts(data.train, held_out))
     return data
 
 
 def _read(corpora: Corpora, path: Path) -> list[Sentence]:
-    """The sentences of a file; a .txt file has words parted by spaces, for a segmenter, a sentence a line."""
+    """The sentences of a file; a .txt file has words separated by spaces, for a segmenter, a sentence a line."""
     from dovetail.text.formats import guess_format
     from dovetail.text.sentence import Sentence
     from dovetail.text.words import read_segmented
@@ -100,7 +116,7 @@ def watched(
     try:
         for run, was_there in runs:
             if not was_there and not fresh and done:
-                reporter.doing(f"{len(done)} of {len(sizes)} runs were done before")
+                reporter.doing(f"{len(done)} of {len(sizes)} runs are done already")
             done.append(run)
             left[run.sentences] -= 1
             if was_there:
@@ -110,7 +126,7 @@ def watched(
             what = f"{run.series}, {run.sentences:,} sentences, draw {run.draw}: {run.score:.2f}"
             reporter.doing(f"run {len(done)} of {len(sizes)}: {what} ({run.seconds:.1f} s); about {rest} left")
     except KeyboardInterrupt:
-        say(f"{len(done)} of {len(sizes)} runs are kept in {output}; run the same command again to go on")
+        say(f"{len(done)} of {len(sizes)} runs are saved in {output}; run the same command again to continue")
         raise
     return done
 
@@ -140,7 +156,7 @@ def warn_of_strangers(log: RunLog, runs: Sequence[Run]) -> None:
     """Say so when the folder holds runs of other data, settings or sizes, which are left out."""
     strangers = len(log.runs.keys() - {run.fingerprint for run in runs})
     if strangers:
-        warn(f"{log.path}: {strangers} runs there are of other data, settings or sizes, and are left out")
+        warn(f"{log.path}: left out {count(strangers, 'run')} of other data, settings or sizes")
 
 
 def write_results(

@@ -15,7 +15,8 @@ from dovetail.cli.annotate import _text_options
 from dovetail.cli.console import count, say, warn, warn_all
 from dovetail.cli.corpus import Corpora, Input, InputFormat
 from dovetail.cli.domains import load_model
-from dovetail.cli.output import check_writable
+from dovetail.cli.output import format_by_name
+from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import SECONDS_BETWEEN_LINES, Reporter, reporting
 from dovetail.errors import DovetailError
 
@@ -44,59 +45,63 @@ class SelectionFormat(StrEnum):
 
 Discount = Annotated[
     float,
-    typer.Option(
-        "--discount", metavar="X", min=0, max=1, help="Divide by (number of words)**X: 1 takes uncertainty per word."
-    ),
+    typer.Option("--discount", metavar="X", min=0, max=1, help="Divide by (number of words)**X: 0 total, 1 per word."),
 ]
 Diversity = Annotated[
     float,
-    typer.Option("--diversity", metavar="X", min=0, max=1, help="How much being unlike each other counts, 0 to 1."),
+    typer.Option(
+        "--diversity", metavar="X", min=0, max=1, help="How much to prefer sentences that differ from each other."
+    ),
 ]
 
 
 def select(
     unlabelled: Annotated[
-        Path, typer.Argument(metavar="UNLABELLED", help="Sentences to choose from (.gz too); - for the standard input.")
+        Path,
+        typer.Argument(metavar="UNLABELLED", help="Sentences to choose from (may be .gz); - for standard input."),
+        Reads(),
     ],
-    number: Annotated[int, typer.Option("--number", "-n", metavar="N", min=1, help="Sentences to choose.")] = 100,
+    number: Annotated[
+        int, typer.Option("--number", "-n", metavar="N", min=1, help="Number of sentences to choose.")
+    ] = 100,
     model: options.Model = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here (.gz too).", show_default="standard output"),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write to this file (may be .gz).", show_default="standard output"
+        ),
+        Writes(),
     ] = None,
-    by: Annotated[Measure, typer.Option("--by", help="How unsure the model is.")] = Measure.sequence_entropy,
+    by: Annotated[Measure, typer.Option("--by", help="Measure of uncertainty.")] = Measure.sequence_entropy,
     discount: Discount = 0.0,
     diversity: Diversity = 0.0,
     labelled: Annotated[
         list[Path] | None,
-        typer.Option("--labelled", metavar="FILE", help="Leave out the sentences of this file. May be repeated."),
+        typer.Option("--labelled", metavar="FILE", help="Leave out the sentences of this file; may be repeated."),
+        Reads(),
     ] = None,
     input_format: Annotated[
-        InputFormat | None, typer.Option(help="Of the input.", show_default="told by the name, else text")
+        InputFormat | None, typer.Option(help="Format of the input.", show_default="from the file name, else text")
     ] = None,
     output_format: Annotated[
-        SelectionFormat | None, typer.Option(help="Of the output.", show_default="told by --output, else conll")
+        SelectionFormat | None,
+        typer.Option(help="Format of the output.", show_default="from the name of --output, else conll"),
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
-    sentence_per_line: Annotated[
-        bool, typer.Option("--sentence-per-line", help="A line of text is a sentence, and nothing else is.")
-    ] = False,
-    tokenised: Annotated[
-        bool, typer.Option("--tokenised", help="The words of the text are parted by spaces already.")
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of random choice.")] = 1,
+    sentence_per_line: options.SentencePerLine = False,
+    tokenised: options.Tokenised = False,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random number generator.")] = 1,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Choose the sentences that are most worth labelling: those the model is least sure of, best first.
+    """Choose the sentences that are most worth labelling next.
 
-    They are written with the model's tags, to be mended, and with their rank and score as comments. Example:
+    These are the ones that the model is least sure of, best first. They are written with the model's tags,
+    ready to be corrected, and with their rank and score as comments. Example:
 
     dovetail select --model M news.txt --number 100 --labelled train.conll --output next.conll
     """
-    if output is not None:
-        check_writable(output)
     form = output_format or _format_of(output)
     source = Input(str(unlabelled), input_format)
     if source.is_text:
@@ -109,7 +114,7 @@ def select(
 
     tagger = load_model(model, None).set_params(threads=threads)
     if not isinstance(tagger, dovetail.Tagger):
-        raise DovetailError(f"{model}: only a tagger can be asked how sure it is, and this is a segmenter")
+        raise DovetailError(f"{model}: sentences are chosen by a tagger, and this is another kind of model")
     report = ReadReport()
     with reporting(quiet) as reporter:
         known = _labelled(labelled or [], options.names(columns), encoding, report)
@@ -145,12 +150,7 @@ def _counted(sentences: Iterable[Sentence], reporter: Reporter) -> Iterator[Sent
 
 
 def _format_of(output: Path | None) -> SelectionFormat:
-    from dovetail.text.formats import guess_format
-
-    guess = guess_format(output) if output is not None else None
-    if guess is not None and guess not in list(SelectionFormat):
-        raise DovetailError(f"{output}: sentences are chosen as {', '.join(SelectionFormat)}; see --output-format")
-    return SelectionFormat(guess or "conll")
+    return SelectionFormat(format_by_name(output, list(SelectionFormat)) or "conll")
 
 
 def _labelled(paths: list[Path], columns: list[str] | None, encoding: str, report: ReadReport) -> Iterator[Sentence]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dovetail.cli import options, runs
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
 from dovetail.cli.progress import reporting
 from dovetail.cli.select import Discount, Diversity, Measure
 
@@ -16,14 +16,14 @@ def simulate(
     train: runs.Train,
     dev: runs.Dev,
     output: runs.Output,
-    start: Annotated[int, typer.Option(metavar="N", min=1, help="Random sentences to begin with.")] = 100,
-    step: Annotated[int, typer.Option(metavar="N", min=1, help="Sentences chosen a round.")] = 100,
-    until: Annotated[int, typer.Option(metavar="N", min=1, help="Sentences at the end.")] = 1000,
+    start: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random sentences to start with.")] = 100,
+    step: Annotated[int, typer.Option(metavar="N", min=1, help="Number of sentences to add in each round.")] = 100,
+    until: Annotated[int, typer.Option(metavar="N", min=1, help="Number of sentences to stop at.")] = 1000,
     by: Annotated[
         list[Measure] | None,
         typer.Option(
             "--by",
-            help="How to choose; may be repeated. Random choice is always there.",
+            help="Measure of uncertainty; may be repeated. Random choice is always included.",
             show_default="sequence-entropy",
         ),
     ] = None,
@@ -32,23 +32,23 @@ def simulate(
     draws: runs.Draws = 3,
     settings: Annotated[
         str,
-        typer.Option("--settings", metavar="SETTING=VALUE,...", help="Of the tagger, such as features=plain,l2=1."),
+        typer.Option(
+            "--settings", metavar="SETTING=VALUE,...", help="Settings of the tagger, such as features=plain,l2=1."
+        ),
     ] = "",
     test: runs.Test = None,
     tune: runs.Tune = True,
-    input_format: Annotated[
-        CorpusFormat | None, typer.Option(help="Of all files.", show_default="told by the name, else conll")
-    ] = None,
+    input_format: options.InputFormat = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     seed: runs.Seed = 1,
     jobs: runs.Jobs = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare chosen with random sentences: label a few, train, choose the next ones, train again.
+    """Try out active learning on data that is already labelled.
 
-    The labels are there already, so nobody need wait for them. Finished runs are kept in FOLDER: after Ctrl-C the
-    same command goes on. Example:
+    Starting from a few sentences, train, choose the next ones, and train again; the score is compared with that of
+    random choice. Finished runs are saved in FOLDER: after Ctrl-C the same command continues. Example:
 
     dovetail simulate --train T --dev D --start 100 --step 100 --until 1000 --output simulation
     """

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dovetail.cli.output import format_by_name
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -22,15 +23,14 @@ def annotate_words(
 ) -> None:
     """Write every line of a raw text with spaces between its words, or as a JSON object with probabilities."""
     from dovetail.text.files import open_target
-    from dovetail.text.formats import guess_format
     from dovetail.text.words import read_lines
 
     if source.format != "text":
-        raise DovetailError(f"this model finds words in raw text, and the input is {source.format}; see --input-format")
+        raise DovetailError(f"this model finds words in raw text, but the input is {source.format}; see --input-format")
     if output_format not in (None, "pretty", "jsonl"):
         raise DovetailError(f"words are written as lines of text or as jsonl, not as {output_format}")
-    if output is not None and (told := guess_format(output)) not in (None, "text", "jsonl"):
-        raise DovetailError(f"{output}: words are written as lines of text or as jsonl, not as {told}")
+    if output_format is None:
+        format_by_name(output, ["text", "jsonl"])
     lines = read_lines(io.StringIO(source.argument) if source.is_text else source.argument, encoding)
     as_json = output_format == "jsonl" or (output is not None and ".jsonl" in output.suffixes)
     with open_target(output or "-") as file:
@@ -57,14 +57,14 @@ def _as_json(segmenter: Segmenter, lines: list[str]) -> Iterator[str]:
 
 
 def evaluate_words(segmenter: Segmenter, data: Path, encoding: str, as_json: bool) -> None:
-    """Print the scores of a segmenter on a file in which spaces part the words."""
+    """Print the scores of a segmenter on a file with words separated by spaces."""
     from dovetail.evaluate import bootstrap_interval
     from dovetail.evaluate.words import word_counts, word_scores
     from dovetail.text.formats import guess_format
     from dovetail.text.words import read_segmented
 
     if (told := guess_format(data)) not in (None, "text"):
-        raise DovetailError(f"{data}: this model finds words, which spaces must part in a text; this file is {told}")
+        raise DovetailError(f"{data}: this model needs text with words separated by spaces, but this file is {told}")
     gold = list(read_segmented(data, encoding))
     if not gold:
         raise DovetailError(f"{data}: no words, so there is nothing to score")

@@ -8,33 +8,31 @@ from typing import Annotated
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.cluster.work import Texts, counted
+from dovetail.cli.cluster.work import Output, Texts, counted
 from dovetail.cli.console import count, warn_all
-from dovetail.cli.output import check_writable
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import reporting
 
 
 def cluster_assign(
     clusters: Annotated[
-        Path, typer.Argument(metavar="CLUSTERS", help="Clusters: a paths file (.gz too) or .clusters.")
+        Path,
+        typer.Argument(metavar="CLUSTERS", help="Clusters: a paths file (may be .gz) or a .clusters file."),
+        Reads(),
     ],
     texts: Texts,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Paths (.gz too), or compact if it ends in .clusters."),
-    ],
-    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words seen fewer times.")] = 1,
+    output: Output,
+    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words that occur less often.")] = 1,
     encoding: options.Encoding = "utf-8",
     quiet: options.Quiet = False,
 ) -> None:
-    """Give new words the class that their neighbours suit best; the clusters stay as they are.
+    """Add new words to existing clusters.
 
-    The output has the words of CLUSTERS as they were, and the new words of TEXT with their counts there.
+    Each new word of TEXT gets the class that best fits its neighbours. The words of CLUSTERS keep their classes.
     """
     from dovetail.clusters.clustering import Clustering
     from dovetail.text.report import ReadReport
 
-    check_writable(output)
     report = ReadReport()
     known = Clustering.load(clusters, report)
     warn_all(report.lines())

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.cluster.work import Texts, counted
+from dovetail.cli.cluster.work import Output, Texts, counted
 from dovetail.cli.console import count, warn
-from dovetail.cli.output import check_writable
 from dovetail.cli.progress import reporting
 
 
 def cluster_brown(
     texts: Texts,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Paths (.gz too), or compact if it ends in .clusters."),
-    ],
-    classes: Annotated[int, typer.Option("--classes", "-c", metavar="N", min=1, help="Leaves of the tree.")] = 1000,
-    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words seen fewer times.")] = 1,
+    output: Output,
+    classes: Annotated[
+        int, typer.Option("--classes", "-c", metavar="N", min=1, help="Number of classes, the leaves of the tree.")
+    ] = 1000,
+    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words that occur less often.")] = 1,
     max_types: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Keep only so many types, the most frequent.")
+        int | None, typer.Option(metavar="N", min=1, help="Keep only the N most frequent types.")
     ] = None,
     encoding: options.Encoding = "utf-8",
     threads: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Cores to use, if so many are idle; the result is the same.")
+        int, typer.Option(metavar="N", min=1, help="CPU cores to use if idle. The result does not depend on it.")
     ] = 1,
     quiet: options.Quiet = False,
 ) -> None:
-    """Cluster words by the words beside them: Brown's algorithm, a binary tree of classes.
+    """Brown clusters: a binary tree of word classes.
 
-    TEXT has words parted by white space; its files are read as one running text. Each word gets the path of bits that
-    leads to its class; a prefix of the path is a coarser class.
+    Words with similar neighbours share a class. Each word gets the path of bits that leads to its class; a
+    prefix of the path is a coarser class. All files of TEXT are read as one running text.
     """
-    check_writable(output)
     begin = time.monotonic()
     with reporting(quiet) as work:
         counts = counted(texts, min_count, max_types, encoding, work)

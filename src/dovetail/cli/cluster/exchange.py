@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.cluster.work import Texts, counted
+from dovetail.cli.cluster.work import Output, Texts, counted
 from dovetail.cli.console import count, warn
-from dovetail.cli.output import check_writable
 from dovetail.cli.progress import reporting
 
 
 def cluster_exchange(
     texts: Texts,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Paths (.gz too), or compact if it ends in .clusters."),
-    ],
+    output: Output,
     classes: Annotated[int, typer.Option("--classes", "-c", metavar="N", min=1, help="Number of classes.")] = 200,
     morphology: Annotated[
         float,
-        typer.Option(metavar="WEIGHT", min=0.0, max=1e6, help="How much spelling counts beside the text; 0: not."),
+        typer.Option(
+            metavar="WEIGHT", min=0.0, max=1e6, help="Weight of spelling against context; 0 ignores spelling."
+        ),
     ] = 1.0,
-    iterations: Annotated[int, typer.Option(metavar="N", min=0, help="Passes over all words, at most.")] = 30,
-    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words seen fewer times.")] = 1,
+    iterations: Annotated[int, typer.Option(metavar="N", min=0, help="Maximum number of passes over all words.")] = 30,
+    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words that occur less often.")] = 1,
     max_types: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Keep only so many types, the most frequent.")
+        int | None, typer.Option(metavar="N", min=1, help="Keep only the N most frequent types.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another one may find better classes, or worse.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random number generator.")] = 0,
     threads: options.Threads = None,
     encoding: options.Encoding = "utf-8",
     quiet: options.Quiet = False,
 ) -> None:
-    """Cluster words by the words beside them and by their spelling: the exchange algorithm.
+    """Exchange clusters: classes from context and spelling.
 
-    TEXT has words parted by white space; its files are read as one running text. Words move between classes as long
-    as the classes predict the text better; then a tree is built over the classes, so that a prefix of a path is a
-    coarser class. Ctrl-C ends the search early and keeps what it found.
+    Words move between classes as long as that predicts the text better; then a tree is built over the classes,
+    so that a prefix of a path is a coarser class. All files of TEXT are read as one running text. Ctrl-C ends
+    the search early and keeps the classes found so far.
     """
-    check_writable(output)
     begin = time.monotonic()
     with reporting(quiet) as work:
         counts = counted(texts, min_count, max_types, encoding, work)

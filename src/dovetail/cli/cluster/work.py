@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import Reporter
 
 if TYPE_CHECKING:
     from dovetail.clusters.counts import BigramCounts
 
 Texts = Annotated[
-    list[Path], typer.Argument(metavar="TEXT...", help="Words parted by white space (.gz too); - for stdin.")
+    list[Path],
+    typer.Argument(metavar="TEXT", help="Text with words separated by white space (may be .gz); - for standard input."),
+    Reads(),
+]
+
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write paths to this file (may be .gz), or a compact .clusters file."
+    ),
+    Writes(),
 ]
 
 

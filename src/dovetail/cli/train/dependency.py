@@ -11,12 +11,14 @@ import typer
 
 from dovetail.cli import options
 from dovetail.cli.console import count, say, warn_all
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
 from dovetail.cli.dependencies import attachment_record, attachment_report, check_heads
-from dovetail.cli.output import check_writable
+from dovetail.cli.layers import will_need
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
 from dovetail.cli.train.domains import Data, DomainFiles
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.parser_domains import Sigma, domain_files, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
@@ -29,20 +31,20 @@ if TYPE_CHECKING:
 
 # The defaults of settings are those of DependencyParser: an option that is not given is not passed on.
 def train_dependency(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    output: options.ModelOutput,
     train: Annotated[
         Path | None,
-        typer.Option("--train", metavar="FILE", help="Sentences with heads, relations and tags (.gz too)."),
+        typer.Option("--train", metavar="FILE", help="Sentences with heads, relations and tags (may be .gz)."),
+        Reads(),
     ] = None,
     dev: Annotated[
         Path | None,
-        typer.Option("--dev", metavar="FILE", help="Such sentences that decide when to stop, and how sure to be."),
+        typer.Option("--dev", metavar="FILE", help="Held-out sentences, to stop at the best score and to tune on."),
+        Reads(),
     ] = None,
     domain: DomainFiles = None,
     sigma: Sigma = None,
-    input_format: Annotated[
-        CorpusFormat | None, typer.Option(help="Of both files.", show_default="told by the name, else conll")
-    ] = None,
+    input_format: options.InputFormat = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     tags: Annotated[
@@ -50,9 +52,9 @@ def train_dependency(
         typer.Option(metavar="NAME", help="The layer with parts of speech.", show_default="pos, else xpos"),
     ] = None,
     predict_tags: Annotated[
-        bool, typer.Option("--predict-tags", help="Train a tagger as well, so that plain text can be parsed.")
+        bool, typer.Option("--predict-tags", help="Also train a tagger, so that plain text can be parsed.")
     ] = False,
-    relations: Annotated[bool, typer.Option("--relations/--no-relations", help="Learn the relations too.")] = True,
+    relations: Annotated[bool, typer.Option("--relations/--no-relations", help="Also learn the relations.")] = True,
     clusters: resources.ClusterFiles = None,
     max_length: Annotated[
         int | None,
@@ -61,7 +63,8 @@ def train_dependency(
     decode: Annotated[
         str | None,
         typer.Option(
-            metavar="expected|best", help="The tree of the most probable arcs, or the most probable tree.",
+            metavar="expected|best",
+            help="Return the tree of the most probable arcs, or the most probable tree.",
             show_default="expected",
         ),
     ] = None,
@@ -69,52 +72,49 @@ def train_dependency(
         float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="3")
     ] = None,
     iterations: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="200")
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of passes over the data.", show_default="200")
     ] = None,
     patience: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Scores on dev without a rise before it stops.", show_default="3"),
+        typer.Option(metavar="N", min=1, help="Stop after N scores on dev without improvement.", show_default="3"),
     ] = None,
     min_count: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Rarer words are known by their endings alone.", show_default="5"),
+        typer.Option(
+            metavar="N", min=1, help="Words that occur less often are known by their suffix only.", show_default="5"
+        ),
     ] = None,
     bits: Annotated[
         int | None,
-        typer.Option(metavar="N", min=8, max=28, help="Hash features of arcs into 2**N.", show_default="22"),
+        typer.Option(metavar="N", min=8, max=28, help="Hash features of arcs into 2**N buckets.", show_default="22"),
     ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
-            metavar="P", min=0, max=0.5, help="Arcs that a small model gives less are not looked at; 0: all are.",
+            metavar="P",
+            min=0,
+            max=0.5,
+            help="Skip arcs that a small model finds less probable than P.",
             show_default="0.0001",
         ),
     ] = None,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate/--no-calibrate", help="Choose on dev how sure the probabilities are.")
+        bool, typer.Option("--calibrate/--no-calibrate", help="Calibrate the probabilities on dev.")
     ] = True,
     threads: options.Threads = None,
-    init: Annotated[
-        Path | None, typer.Option("--init", help="Start from the weights of this model.", metavar="MODEL")
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Keep a checkpoint at OUTPUT.checkpoint, and go on from it if it is there already.",
-        ),
-    ] = False,
-    half: Annotated[bool, typer.Option("--half", help="Store weights in half precision: a smaller file.")] = False,
+    init: options.Init = None,
+    resume: options.Resume = False,
+    half: options.Half = False,
     quiet: options.Quiet = False,
-) -> None:  # fmt: skip
-    """Train a parser of projective dependency trees, with relations, and a probability for every arc.
+) -> None:
+    """Train a parser of projective dependency trees.
 
-    Ctrl-C ends the step at hand early: the best weights so far are saved, and the exit code is 0.
+    It finds heads and relations, with a probability for every arc. Ctrl-C ends the current step early and saves the
+    best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     files = domain_files(domain, train, sigma, dev=dev, patience=patience, init=init, resume=resume, half=half)
     if patience is not None and dev is None:
-        raise DovetailError("--patience counts scores on dev: it needs --dev")
+        raise DovetailError("--patience counts scores on dev, so it needs --dev")
     from dovetail.models.dependency import DependencyParser
 
     given: dict[str, Any] = {
@@ -147,6 +147,8 @@ def train_dependency(
             held_out = corpora.sentences(dev)
             check_heads(held_out, dev, corpora)
         corpora.warn()
+        warn_all(overlap_doubts(sentences, held_out))
+        warn_all(will_need("dependency", [] if predict_tags else [parser.tags]))
         parser.clusters = _clusters(clusters or ())
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         parser.fit(
@@ -158,7 +160,7 @@ def train_dependency(
         parser.save(output, half=half)
     warn_all(_doubts(parser.card_))
     if checkpoint is not None and checkpoint.exists():
-        say(f"run the same command again to go on from {checkpoint}")
+        say(f"run the same command again to continue from {checkpoint}")
     print(_summary(parser, held_out, output, seconds))
 
 
@@ -178,9 +180,9 @@ def _doubts(card: Mapping[str, Any]) -> list[str]:
     found = []
     if card["projectivised"]:
         trees = count(card["projectivised"], "tree")
-        found.append(f"{trees} of the training data have crossing arcs; they were made projective")
+        found.append(f"{trees} of the training data with crossing arcs, made projective")
     if card["left_out"]:
-        found.append(f"{count(card['left_out'], 'sentence')} of the training data left out, as too long")
+        found.append(f"{count(card['left_out'], 'sentence')} of the training data left out as too long")
     return found
 
 

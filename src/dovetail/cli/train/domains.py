@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,8 @@ import typer
 
 from dovetail.cli.console import count, warn_all
 from dovetail.cli.corpus import Corpora
+from dovetail.cli.layers import read_by, will_need
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.scores import label_of, score, tagset
 from dovetail.cli.train.doubts import doubts
@@ -32,8 +34,9 @@ DomainFiles = Annotated[
     typer.Option(
         "--domain",
         metavar="NAME=FILE",
-        help="Instead of --train: annotated text of one of several domains; give it once for each.",
+        help="Instead of --train: annotated text of one of several domains; repeat it for each.",
     ),
+    Reads(named=True),
 ]
 
 
@@ -72,8 +75,8 @@ def domain_doubts(data: Data, dev: Data, target: str) -> list[str]:
     strange = [f"{a} and {b}" for a, b in combinations(labels, 2) if not labels[a] & labels[b]]
     if strange:
         found.append(
-            f"domains with no label in common, which can teach each other little but where no entity is: "
-            f"{', '.join(strange)}; name the same things alike"
+            f"domains without a label in common, which can learn little from each other: {', '.join(strange)}; "
+            f"use the same label for the same thing"
         )
     return found
 
@@ -99,7 +102,9 @@ def train_domains(
         corpora.warn()
         warn_all(domain_doubts(data, dev, tagger.target))
         tagger.features = features(reporter)
-        reporter.doing("compiling the features")
+        everything = chain.from_iterable(data.values())
+        warn_all(will_need("domains", read_by(tagger.features, everything, {tagger.target, *tagger.ignore})))
+        reporter.doing("extracting features")
         model.fit(data, dev=dev or None, progress=reporter.trained)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli.console import some
 from dovetail.cli.scores import label_of, odd_tags, tagset
@@ -11,22 +11,46 @@ from dovetail.cli.scores import label_of, odd_tags, tagset
 if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
 
+MOST = 0.5  # so large a part of dev in the training data is no accident
+
 
 def doubts(
     train: Sequence[Sentence],
     dev: Sequence[Sentence] | None,
     target: str,
 ) -> list[str]:
-    """Warnings about slips in tags and labels that cannot be learned."""
+    """Warnings about mistakes in tags, and labels that cannot be learnt."""
     found = []
     tags = tagset(train, target)
     seen = {label_of(tag) for tag in tags}
     if odd := odd_tags(tags):
-        found.append(f"tags that spell no entity, so that all tags are taken for plain labels; mend them: {some(odd)}")
+        found.append(f"not valid entity tags, so all tags are taken as plain labels; correct these: {some(odd)}")
     if len(seen) == 1:
-        found.append(f"every word of the training data has the label {seen.pop()!r}: there is nothing to tell apart")
+        found.append(f"every word of the training data has the label {seen.pop()!r}: there is nothing to learn")
     elif dev is not None and (unseen := sorted({label_of(tag) for tag in tagset(dev, target)} - seen)):
-        found.append(f"labels in dev that the training data lacks, and that no model can learn: {some(unseen)}")
+        found.append(f"labels in dev that are not in the training data, so they cannot be learnt: {some(unseen)}")
     if dev is not None and not any(map(len, dev)):
-        found.append("the dev data has no sentences: it cannot tell when to stop")
+        found.append("the dev data has no sentences, so it is not used")
+    found += overlap_doubts(train, dev)
     return found
+
+
+def overlap_doubts(train: Iterable[Any], dev: Iterable[Any] | None) -> list[str]:
+    """A warning if most sentences of dev are also in the training data: a model knows them by heart.
+
+    Sentences are ``Sentence`` objects or lists of words.
+
+    >>> overlap_doubts([["Ada", "slept"]], [["Ada", "slept"], ["Bob", "slept"]])
+    ['1 of 2 dev sentences are also in the training data: the scores on dev will be too good']
+    """
+    held_out = [_words(sentence) for sentence in dev or ()]
+    known = {_words(sentence) for sentence in train} if held_out else set()
+    shared = sum(words in known for words in held_out)
+    if shared < MOST * len(held_out) or not shared:
+        return []
+    what = f"{shared:,} of {len(held_out):,} dev sentences are also in the training data"
+    return [f"{what}: the scores on dev will be too good"]
+
+
+def _words(sentence: Any) -> tuple[str, ...]:
+    return tuple(getattr(sentence, "words", sentence))

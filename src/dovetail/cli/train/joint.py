@@ -10,11 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import count, warn
-from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.output import check_writable
+from dovetail.cli.console import count, warn, warn_all
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.layers import will_need
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.parser import Decode, Tags
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
@@ -23,31 +25,41 @@ from dovetail.errors import DovetailError
 # The defaults of settings are those of JointParser: an option that is not given is not passed on.
 def train_joint(
     train: Annotated[
-        Path, typer.Option("--train", metavar="FILE", help="JSON lines with trees and entities (.gz too).")
+        Path, typer.Option("--train", metavar="FILE", help="JSON lines with trees and entities (may be .gz)."), Reads()
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    output: options.ModelOutput,
     dev: Annotated[
         Path | None,
-        typer.Option("--dev", metavar="FILE", help="The same, to decide when to stop, and which weights are the best."),
+        typer.Option("--dev", metavar="FILE", help="Held-out text, to stop at the best score and to tune on."),
+        Reads(),
     ] = None,
     trees_only: Annotated[
-        Path | None, typer.Option("--trees-only", metavar="FILE", help="Other text that has trees and no entities.")
+        Path | None,
+        typer.Option("--trees-only", metavar="FILE", help="More text, with trees but without entities."),
+        Reads(),
     ] = None,
     entities_only: Annotated[
-        Path | None, typer.Option("--entities-only", metavar="FILE", help="Other text that has entities and no trees.")
+        Path | None,
+        typer.Option("--entities-only", metavar="FILE", help="More text, with entities but without trees."),
+        Reads(),
     ] = None,
     sigma: Annotated[
         float | None,
-        typer.Option(metavar="X", min=0, help="How far models of such text may deviate.", show_default="0.3"),
+        typer.Option(
+            metavar="X",
+            min=0,
+            help="How far the models of --trees-only and --entities-only may deviate.",
+            show_default="0.3",
+        ),
     ] = None,
     max_length: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="none"),
+        typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="no limit"),
     ] = None,
     min_documents: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Drop features of entities that occur in fewer documents.", show_default="1"
+            metavar="N", min=1, help="Drop entity features that occur in fewer than N documents.", show_default="1"
         ),
     ] = None,
     unlabelled: resources.Unlabelled = None,
@@ -55,41 +67,36 @@ def train_joint(
     save_clusters: resources.SaveClusters = None,
     tags: Annotated[
         Tags | None,
-        typer.Option(help="By a tagger trained along, or those of the text.", show_default="predicted"),
+        typer.Option(help="Predict parts of speech, or read them from the text.", show_default="predicted"),
     ] = None,
     decode: Annotated[
         Decode | None,
-        typer.Option(
-            help="The likeliest tree with entities, or the most right brackets and entities.", show_default="viterbi"
-        ),
+        typer.Option(help="Return the most probable tree, or the most probable brackets.", show_default="viterbi"),
     ] = None,
     l2: Annotated[
         float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="1")
     ] = None,
     iterations: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="10")
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of passes over the data.", show_default="10")
     ] = None,
     patience: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Passes without a rise on dev before it stops.", show_default="3"),
+        typer.Option(metavar="N", min=1, help="Stop after N passes without improvement on dev.", show_default="3"),
     ] = None,
-    input_format: Annotated[
-        CorpusFormat | None, typer.Option(help="Of the files.", show_default="told by the name")
-    ] = None,
+    input_format: options.InputFormat = None,
     encoding: options.Encoding = "utf-8",
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
+    seed: options.Seed = None,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train a joint parser: constituents and entities that never cross them.
+    """Train one model of constituents and entities.
 
-    Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
+    Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     if patience is not None and dev is None:
-        raise DovetailError("--patience counts scores on dev: it needs --dev")
+        raise DovetailError("--patience counts scores on dev, so it needs --dev")
     if sigma is not None and trees_only is None and entities_only is None:
-        raise DovetailError("--sigma is of --trees-only and --entities-only, and neither is given")
+        raise DovetailError("--sigma needs --trees-only or --entities-only")
     given: dict[str, Any] = {
         "sigma": sigma, "max_length": max_length, "tags": tags, "decode": decode, "l2": l2,
         "iterations": iterations, "patience": patience, "seed": seed, "threads": threads,
@@ -114,6 +121,8 @@ def train_joint(
             corpora.sentences(path) if path is not None else [] for path in (train, dev, trees_only, entities_only)
         )
         corpora.warn()
+        warn_all(overlap_doubts(sentences, held_out))
+        warn_all(will_need("joint", ["pos"] if tags == Tags.given else []))
         parser.fit(
             sentences, trees_only=trees, entities_only=entities, dev=held_out or None, progress=reporter.trained,
             doing=reporter.doing,

@@ -11,11 +11,13 @@ import typer
 
 from dovetail.cli import options
 from dovetail.cli.console import count, some, warn, warn_all
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.layers import will_need
 from dovetail.cli.nested import nested_record, nested_report
-from dovetail.cli.output import check_writable
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -42,84 +44,87 @@ class NestedOptimiser(StrEnum):
 # The defaults of settings are those of NestedTagger: an option that is not given is not passed on.
 def train_nested(
     train: Annotated[
-        Path, typer.Option("--train", metavar="FILE", help="Sentences with entities, nested or not (.gz too).")
+        Path,
+        typer.Option("--train", metavar="FILE", help="Sentences with entities, nested or not (may be .gz)."),
+        Reads(),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    output: options.ModelOutput,
     dev: Annotated[
         Path | None,
-        typer.Option("--dev", metavar="FILE", help="The same, to decide when to stop, and how readily to answer."),
+        typer.Option("--dev", metavar="FILE", help="Held-out text, to stop at the best score and to tune on."),
+        Reads(),
     ] = None,
     clusters: resources.ClusterFiles = None,
     lexicon: resources.Lexicons = None,
-    input_format: Annotated[
-        CorpusFormat | None, typer.Option(help="Of both files.", show_default="told by the name, else conll")
-    ] = None,
+    input_format: options.InputFormat = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     target: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The layer with the entities of files without nested ones.",
-                     show_default="ner"),
+        typer.Option(metavar="NAME", help="The layer with entities, in files without nested ones.", show_default="ner"),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="LAYER", help="A layer not to look at, such as pos; may be repeated."),
+        typer.Option(
+            "--ignore", metavar="NAMES", help="Layers that features must not use, such as pos,chunk; may be repeated."
+        ),
     ] = None,
     pos: Annotated[
         PartsOfSpeech | None,
-        typer.Option("--pos", help="Read parts of speech, or find them with the entities.", show_default="given"),
+        typer.Option("--pos", help="Read parts of speech, or predict them with the entities.", show_default="given"),
     ] = None,
     max_length: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="none"),
+        typer.Option(metavar="N", min=1, help="Leave longer sentences out of training.", show_default="no limit"),
     ] = None,
     longest: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Words of an entity at most.", show_default="100")
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of words of an entity.", show_default="100")
     ] = None,
-    optimiser: Annotated[NestedOptimiser | None, typer.Option(show_default="adagrad")] = None,
+    optimiser: Annotated[NestedOptimiser | None, typer.Option(help="Optimiser.", show_default="adagrad")] = None,
     l2: Annotated[
         float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="4")
     ] = None,
     l1: Annotated[
         float | None,
-        typer.Option(metavar="X", min=0, help="Penalty on absolute weights: a smaller model.", show_default="0"),
+        typer.Option(metavar="X", min=0, help="Penalty on absolute weights; gives smaller models.", show_default="0"),
     ] = None,
     iterations: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="15; of lbfgs 200"),
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of passes over the data.", show_default="15; 200 for lbfgs"
+        ),
     ] = None,
     patience: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Scores on dev without a rise before it stops.", show_default="4"),
+        typer.Option(metavar="N", min=1, help="Stop after N scores on dev without improvement.", show_default="4"),
     ] = None,
     min_count: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="2"),
+        typer.Option(metavar="N", min=1, help="Drop features that occur fewer than N times.", show_default="2"),
     ] = None,
     hash_bits: Annotated[
         int | None,
-        typer.Option(metavar="N", min=8, max=31, help="Hash features into 2**N: bounded memory.", show_default="off"),
+        typer.Option(
+            metavar="N", min=8, max=31, help="Hash features into 2**N buckets, to bound memory.", show_default="off"
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
+    seed: options.Seed = None,
     threads: options.Threads = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Keep a checkpoint at OUTPUT.checkpoint, and go on from it if it is there."),
-    ] = False,
-    half: Annotated[bool, typer.Option("--half", help="Store weights in half precision: a smaller file.")] = False,
+    resume: options.Resume = False,
+    half: options.Half = False,
     quiet: options.Quiet = False,
-) -> None:  # fmt: skip
-    """Train a tagger of entities within entities, with a probability for every one.
+) -> None:
+    """Train a tagger of entities within entities.
 
-    Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
+    Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     if patience is not None and dev is None:
-        raise DovetailError("--patience counts scores on dev: it needs --dev")
+        raise DovetailError("--patience counts scores on dev, so it needs --dev")
     from dovetail.models.nested import NestedTagger
 
     given: dict[str, Any] = {
-        "target": target, "ignore": tuple(ignore or ()), "pos": pos and pos.value, "max_length": max_length,
+        "target": target, "ignore": tuple(options.names(",".join(ignore or ())) or ()), "pos": pos and pos.value,
+        "max_length": max_length,
         "longest": longest, "optimiser": optimiser and optimiser.value, "l2": l2, "l1": l1, "iterations": iterations,
         "patience": patience, "min_count": min_count, "hash_bits": hash_bits, "seed": seed, "threads": threads,
     }  # fmt: skip
@@ -137,8 +142,11 @@ def train_nested(
         # nested entities are what this model learns from: that no layer of tags can hold them is no news
         warn_all(line for line in corpora.report.lines() if "kept in the spans" not in line)
         if held_out == []:
-            warn("the dev data has no sentences: it cannot tell when to stop")
-        reporter.doing("compiling the features")
+            warn("the dev data has no sentences, so it is not used")
+        warn_all(overlap_doubts(sentences, held_out))
+        layers = tagger._features_for(sentences).columns
+        warn_all(will_need("nested", [layer for layer in layers if layer != "word"]))
+        reporter.doing("extracting features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         tagger.fit(sentences, dev=held_out or None, checkpoint=checkpoint, progress=reporter.trained)
         seconds = time.perf_counter() - began
@@ -159,7 +167,9 @@ def _doubts(tagger: NestedTagger, dev: Any) -> list[str]:
         found.append(f"{count(card['too_long'], 'training sentence')} left out: longer than --max-length")
     unseen = {span.label for sentence in dev for span in tagger.entities(sentence)} - set(tagger.classes_)
     if unseen:
-        found.append(f"labels in dev that the training data lacks, and that no model can learn: {some(sorted(unseen))}")
+        found.append(
+            f"labels in dev that are not in the training data, so they cannot be learnt: {some(sorted(unseen))}"
+        )
     return found
 
 

@@ -12,11 +12,13 @@ import typer
 
 from dovetail.cli import options
 from dovetail.cli.console import count, warn, warn_all
-from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.output import check_writable
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.layers import will_need
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
 from dovetail.cli.train.domains import Data, DomainFiles
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.parser_domains import Sigma, domain_files, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
@@ -64,95 +66,98 @@ class ParserOptimiser(StrEnum):
 
 # The defaults of settings are those of Parser: an option that is not given is not passed on.
 def train_parser(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    output: options.ModelOutput,
     train: Annotated[
         Path | None,
-        typer.Option("--train", metavar="FILE", help="Trees: brackets, or JSON lines with a field tree (.gz too)."),
+        typer.Option("--train", metavar="FILE", help="Trees: brackets, or JSON lines with a field tree (may be .gz)."),
+        Reads(),
     ] = None,
     dev: Annotated[
         Path | None,
-        typer.Option("--dev", metavar="FILE", help="The same, to decide when to stop, and which weights are the best."),
+        typer.Option("--dev", metavar="FILE", help="Held-out text, to stop at the best score and to tune on."),
+        Reads(),
     ] = None,
     domain: DomainFiles = None,
     sigma: Sigma = None,
     max_length: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Leave longer sentences out, of training and of dev.", show_default="none"
+            metavar="N", min=1, help="Leave longer sentences out of training and dev.", show_default="no limit"
         ),
     ] = None,
     features: Annotated[
         ParserKind | None,
-        typer.Option(help="All features, the rules alone, or a generative grammar.", show_default="full"),
+        typer.Option(help="All features, only rules, or a generative grammar.", show_default="full"),
     ] = None,
     unlabelled: resources.Unlabelled = None,
     clusters: resources.ClusterFiles = None,
     save_clusters: resources.SaveClusters = None,
     vertical: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Labels of ancestors a symbol shows, its own too.", show_default="1"),
+        typer.Option(metavar="N", min=1, help="Vertical Markov order: 2 adds the parent's label.", show_default="1"),
     ] = None,
     horizontal: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Siblings that a partial symbol shows.", show_default="0"),
+        typer.Option(metavar="N", min=0, help="Horizontal Markov order of binarised rules.", show_default="0"),
     ] = None,
     branching: Annotated[
-        Branching | None, typer.Option(help="Where long constituents branch.", show_default="right")
+        Branching | None, typer.Option(help="Direction of binarisation.", show_default="right")
     ] = None,
     head_tags: Annotated[
-        bool | None, typer.Option("--head-tags/--no-head-tags", help="Verb phrases show their head's part of speech.")
+        bool | None, typer.Option("--head-tags/--no-head-tags", help="Split verb phrases by the tag of their head.")
     ] = None,
     relax: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Lend rules between symbols that are in over N.", show_default="no"),
+        typer.Option(
+            metavar="N", min=0, help="Share rules between symbols that occur over N times.", show_default="off"
+        ),
     ] = None,
     tags: Annotated[
         Tags | None,
-        typer.Option(help="By a tagger trained along, or those of the text.", show_default="predicted"),
+        typer.Option(help="Predict parts of speech, or read them from the text.", show_default="predicted"),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(metavar="P", min=0, max=1, help="Skip what a small grammar finds rarer.", show_default="0.001"),
+        typer.Option(
+            metavar="P", min=0, max=1, help="Skip what a small grammar finds less probable.", show_default="0.001"
+        ),
     ] = None,
     decode: Annotated[
         Decode | None,
-        typer.Option(help="The likeliest tree, or the most right brackets.", show_default="viterbi"),
+        typer.Option(help="Return the most probable tree, or the most probable brackets.", show_default="viterbi"),
     ] = None,
-    optimiser: Annotated[ParserOptimiser | None, typer.Option(show_default="adagrad")] = None,
+    optimiser: Annotated[ParserOptimiser | None, typer.Option(help="Optimiser.", show_default="adagrad")] = None,
     l2: Annotated[
         float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="1")
     ] = None,
     iterations: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="10")
+        int | None, typer.Option(metavar="N", min=1, help="Maximum number of passes over the data.", show_default="10")
     ] = None,
     batch: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Sentences a step.", show_default="64, or fewer")
+        int | None, typer.Option(metavar="N", min=1, help="Sentences per step.", show_default="64 or fewer")
     ] = None,
     gain: Annotated[float | None, typer.Option(metavar="X", help="Step size.", show_default="0.1")] = None,
     patience: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Passes without a rise on dev before it stops.", show_default="3"),
+        typer.Option(metavar="N", min=1, help="Stop after N passes without improvement on dev.", show_default="3"),
     ] = None,
     min_count: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="1"),
+        typer.Option(metavar="N", min=1, help="Drop features that occur fewer than N times.", show_default="1"),
     ] = None,
-    input_format: Annotated[
-        CorpusFormat | None, typer.Option(help="Of the files.", show_default="told by the name")
-    ] = None,
+    input_format: options.InputFormat = None,
     encoding: options.Encoding = "utf-8",
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
+    seed: options.Seed = None,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train a parser of constituents.
+    """Train a parser of constituent trees.
 
-    Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
+    Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     files = domain_files(domain, train, sigma, dev=dev, patience=patience)
     if patience is not None and dev is None:
-        raise DovetailError("--patience counts scores on dev: it needs --dev")
+        raise DovetailError("--patience counts scores on dev, so it needs --dev")
     given: dict[str, Any] = {
         "max_length": max_length, "features": features, "vertical": vertical, "horizontal": horizontal,
         "direction": branching, "head_tags": head_tags, "relax": relax, "tags": tags, "threshold": threshold,
@@ -189,7 +194,9 @@ def train_parser(
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
         if held_out == []:
-            warn("the dev data has no sentences: it cannot tell when to stop")
+            warn("the dev data has no sentences, so it is not used")
+        warn_all(overlap_doubts(sentences, held_out))
+        warn_all(will_need("parser", ["pos"] if tags == Tags.given else []))
         parser.fit(sentences, dev=held_out or None, progress=reporter.trained, doing=reporter.doing)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")
@@ -200,7 +207,7 @@ def train_parser(
 
 def _doubts(card: Mapping[str, Any]) -> list[str]:
     left_out = card["left_out"]
-    return [f"{count(left_out, 'sentence')} of the training data left out, as too long"] if left_out else []
+    return [f"{count(left_out, 'sentence')} of the training data left out as too long"] if left_out else []
 
 
 def _summary(parser: Parser, output: Path, seconds: float) -> str:

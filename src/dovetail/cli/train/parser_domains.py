@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Sigma = Annotated[
     float | None,
-    typer.Option(metavar="X", min=0, help="How far a domain goes its own way.", show_default="by the kind of parser"),
+    typer.Option(metavar="X", min=0, help="How far a domain may deviate.", show_default="depends on the parser"),
 ]
 
 

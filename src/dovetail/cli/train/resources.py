@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli.console import count, warn_all
+from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import Reporter
 from dovetail.errors import DovetailError
 
@@ -21,24 +22,29 @@ Unlabelled = Annotated[
     typer.Option(
         "--unlabelled",
         metavar="RAW",
-        help="Raw text, words parted by spaces, to make clusters from (.gz too); may be repeated.",
+        help="Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated.",
     ),
+    Reads(),
 ]
 ClusterFiles = Annotated[
     list[Path] | None,
-    typer.Option("--clusters", metavar="PATHS", help="Clusters made before: a file, or a folder; may be repeated."),
+    typer.Option("--clusters", metavar="PATHS", help="Existing clusters: a file or a folder; may be repeated."),
+    Reads(),
 ]
 Lexicons = Annotated[
     list[str] | None,
-    typer.Option("--lexicon", metavar="NAME=FILE", help="A list of names, one a line; may be repeated."),
+    typer.Option("--lexicon", metavar="NAME=FILE", help="A list of names, one per line; may be repeated."),
+    Reads(named=True),
 ]
 Associations = Annotated[
     list[Path] | None,
-    typer.Option("--association", metavar="RAW", help="Raw text to count association in; may be repeated."),
+    typer.Option("--association", metavar="RAW", help="Raw text to count word associations in; may be repeated."),
+    Reads(),
 ]
 SaveClusters = Annotated[
     Path | None,
-    typer.Option("--save-clusters", metavar="FOLDER", help="Keep the clusters of --unlabelled, for --clusters."),
+    typer.Option("--save-clusters", metavar="FOLDER", help="Save the clusters of --unlabelled here, for --clusters."),
+    Writes(inside=("brown.paths", "exchange.paths", "fine.paths")),
 ]
 
 RESERVED = {"brown", "exchange", "fine", "casing", "association"}
@@ -64,12 +70,12 @@ def word_resources(
         reporter.doing(f"reading {', '.join(map(str, clusters))}")
     lists = read_lexicons(lexicons, unit="word")
     if keep is not None and not unlabelled:
-        raise DovetailError("--save-clusters keeps the clusters of raw text: it needs --unlabelled")
+        raise DovetailError("--save-clusters saves the clusters made from raw text: it needs --unlabelled")
     report = ReadReport()
     clusterings = read_clusterings(clusters, report)
     warn_all(report.lines())
     if clash := set(lists) & (set(clusterings) | RESERVED):
-        raise DovetailError(f"--lexicon {clash.pop()}=...: other resources have this name; give the list another one")
+        raise DovetailError(f"--lexicon {clash.pop()}=...: this name is taken by another resource; use another one")
     if unlabelled:
         learnt = _learnt(unlabelled, encoding, threads, reporter, keep)
         clusterings = {**{f"{name}_" if name in learnt else name: c for name, c in clusterings.items()}, **learnt}
@@ -97,7 +103,7 @@ def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:
         if not (name and equals and file):
             raise DovetailError(f"--lexicon {one}: give it as NAME=FILE")
         if name in found:
-            raise DovetailError(f"--lexicon {one}: there is another list with the name {name!r}")
+            raise DovetailError(f"--lexicon {one}: the name {name!r} is given twice")
         found[name] = Lexicon.read({name: file}, unit=unit, report=report)
     warn_all(report.lines())
     return found
@@ -119,7 +125,7 @@ def _learnt(
     from dovetail.clusters.recipe import learn_clusterings
     from dovetail.text import formats
 
-    if keep is not None:  # a folder that cannot be made is told before the long work
+    if keep is not None:  # a folder that cannot be made is reported before the long work
         keep.mkdir(parents=True, exist_ok=True)
     reporter.doing("counting words")
     annotated = {path for path in raw if formats.guess_format(path) not in (None, "text")}

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import count, warn
+from dovetail.cli.console import count, warn, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.output import check_writable
+from dovetail.cli.layers import will_need
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
+from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.cli.train.summary import STOPPED
 from dovetail.cli.train.tagger import Loss, Optimiser, Scheme
 from dovetail.errors import DovetailError
@@ -39,17 +41,19 @@ def train_segmenter(
         typer.Option(
             "--train",
             metavar="FILE",
-            help="A .txt file in which spaces part words, or annotated text with entities (.gz too).",
+            help="A .txt file with words separated by spaces, or annotated text with entities (may be .gz).",
         ),
+        Reads(),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    output: options.ModelOutput,
     dev: Annotated[
         Path | None,
-        typer.Option("--dev", metavar="FILE", help="The same, to decide when to stop, and which weights are the best."),
+        typer.Option("--dev", metavar="FILE", help="Held-out text, to stop at the best score and to tune on."),
+        Reads(),
     ] = None,
     model: Annotated[
         Family | None,
-        typer.Option("--model", help="Tags of tokens, or whole segments.", show_default="markov for words"),
+        typer.Option("--model", help="Model tags of tokens, or whole segments.", show_default="markov for words"),
     ] = None,
     association: resources.Associations = None,
     unlabelled: Annotated[
@@ -57,82 +61,84 @@ def train_segmenter(
         typer.Option(
             "--unlabelled",
             metavar="RAW",
-            help="Raw text for all that helps: association and accessor variety, or for entities clusters of words; "
-            "may be repeated.",
+            help="Raw text for association and accessor variety, or for word clusters with entities; may be repeated.",
         ),
+        Reads(),
     ] = None,
     clusters: resources.ClusterFiles = None,
     lexicon: resources.Lexicons = None,
     input_format: Annotated[
         CorpusFormat | None,
-        typer.Option(help="Of annotated text.", show_default="told by the name; .txt is words"),
+        typer.Option(help="Format of annotated text.", show_default="from the file name; .txt is words"),
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The layer to learn, of annotated text.", show_default="ner")
+        str | None, typer.Option(metavar="NAME", help="The layer to learn, in annotated text.", show_default="ner")
     ] = None,
     features: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A named set of templates.", show_default="by the model")
+        str | None, typer.Option(metavar="NAME", help="A named feature set.", show_default="depends on the model")
     ] = None,
     order: Annotated[
         int | None,
-        typer.Option(metavar="0|1|2", min=0, max=2, help="How many labels before it a label sees.", show_default="1"),
+        typer.Option(
+            metavar="0|1|2", min=0, max=2, help="Number of previous labels that a label depends on.", show_default="1"
+        ),
     ] = None,
     longest: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Tokens of a segment at most; for semi-markov.", show_default="enough for 99.9 %"
+            metavar="N", min=1, help="Maximum length of a segment; for semi-markov.", show_default="covers 99.9%"
         ),
     ] = None,
-    scheme: Annotated[Scheme | None, typer.Option(help="How markov spells segments.", show_default="iobes")] = None,
+    scheme: Annotated[Scheme | None, typer.Option(help="Tag scheme of the markov model.", show_default="iobes")] = None,
     width: Annotated[
         bool,
-        typer.Option(
-            "--normalise-width/--keep-width", help="Look at full-width letters and digits as at half-width ones."
-        ),
+        typer.Option("--normalise-width/--keep-width", help="Treat full-width letters and digits as half-width ones."),
     ] = True,
-    loss: Annotated[Loss | None, typer.Option(show_default="likelihood")] = None,
-    optimiser: Annotated[Optimiser | None, typer.Option(show_default="lbfgs")] = None,
+    loss: Annotated[Loss | None, typer.Option(help="What training minimises.", show_default="likelihood")] = None,
+    optimiser: Annotated[Optimiser | None, typer.Option(help="Optimiser.", show_default="lbfgs")] = None,
     l2: Annotated[
         float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="0.1")
     ] = None,
     l1: Annotated[
         float | None,
-        typer.Option(metavar="X", min=0, help="Penalty on absolute weights: a smaller model.", show_default="0"),
+        typer.Option(metavar="X", min=0, help="Penalty on absolute weights; gives smaller models.", show_default="0"),
     ] = None,
     iterations: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="by the optimiser"),
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of passes over the data.", show_default="depends on the optimiser"
+        ),
     ] = None,
     patience: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Scores on dev without a rise before it stops.", show_default="5"),
+        typer.Option(metavar="N", min=1, help="Stop after N scores on dev without improvement.", show_default="5"),
     ] = None,
     min_count: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="1 for words, 2"),
+        typer.Option(
+            metavar="N", min=1, help="Drop features that occur fewer than N times.", show_default="1 for words, else 2"
+        ),
     ] = None,
     hash_bits: Annotated[
         int | None,
-        typer.Option(metavar="N", min=8, max=31, help="Hash features into 2**N: bounded memory.", show_default="off"),
+        typer.Option(
+            metavar="N", min=8, max=31, help="Hash features into 2**N buckets, to bound memory.", show_default="off"
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
+    seed: options.Seed = None,
     threads: options.Threads = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Keep a checkpoint at OUTPUT.checkpoint, and go on from it if it is there."),
-    ] = False,
-    half: Annotated[bool, typer.Option("--half", help="Store weights in half precision: a smaller file.")] = False,
+    resume: options.Resume = False,
+    half: options.Half = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train a segmenter: words in text without spaces (Chinese), or entities as whole segments.
+    """Train a segmenter of Chinese words, or of entities.
 
-    Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
+    Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     if patience is not None and dev is None:
-        raise DovetailError("--patience counts scores on dev: it needs --dev")
+        raise DovetailError("--patience counts scores on dev, so it needs --dev")
     words = _is_words(train, input_format, target)
     from dovetail.models.segmenter import Segmenter
 
@@ -162,20 +168,24 @@ def train_segmenter(
         held_out = _read(dev, words, corpora) if dev is not None else None
         corpora.warn()
         if held_out == []:
-            warn("the dev data has no sentences: it cannot tell when to stop")
-        reporter.doing("compiling the features")
+            warn("the dev data has no sentences, so it is not used")
+        warn_all(overlap_doubts(sentences, held_out))
+        if not words:
+            layers = segmenter._features_for(sentences).columns
+            warn_all(will_need("segmenter", [layer for layer in layers if layer != "word"]))
+        reporter.doing("extracting features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         segmenter.fit(sentences, dev=held_out or None, checkpoint=checkpoint, progress=reporter.trained)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")
         segmenter.save(output, half=half)
     if left_out := segmenter.card_["left_out"]:
-        warn(f"{count(left_out, 'sentence')} left out: a segment is longer than the model allows; see --longest")
+        warn(f"{count(left_out, 'sentence')} left out because a segment is too long; see --longest")
     print(_summary(segmenter, held_out, output, seconds))
 
 
 def _is_words(path: Path, format: CorpusFormat | None, target: str | None) -> bool:
-    """Whether a file holds words parted by spaces: its name ends so, and nothing else was said."""
+    """Whether a file holds words separated by spaces: its name ends so, and nothing else was said."""
     from dovetail.text.formats import guess_format
 
     return format is None and target is None and guess_format(path) == "text"
@@ -188,7 +198,9 @@ def _read(path: Path, words: bool, corpora: Corpora) -> list[Any]:
     if not words:
         return list(corpora.sentences(path))
     if (told := guess_format(path)) not in (None, "text"):
-        raise DovetailError(f"{path}: the training data is words that spaces part, and this file is {told}")
+        raise DovetailError(
+            f"{path}: the training data is plain text with words separated by spaces, but this file is {told}"
+        )
     return list(read_segmented(path, corpora.encoding))
 
 
@@ -222,7 +234,7 @@ def _character_resources(
         found["variety"] = Variety.count(_characters(unlabelled, width, encoding))
     lists = resources.read_lexicons(lexicons, unit="char")
     if clash := found.keys() & lists.keys():
-        raise DovetailError(f"--lexicon {clash.pop()}=...: other resources have this name; give the list another one")
+        raise DovetailError(f"--lexicon {clash.pop()}=...: this name is taken by another resource; use another one")
     return found | lists
 
 

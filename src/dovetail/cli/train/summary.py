@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 STOPPED = {
     "converged": "the objective no longer falls",
     "dev": "the score on dev no longer rises",
-    "limit": "the last iteration allowed",
-    "interrupted": "you interrupted it; these are the best weights so far",
+    "limit": "reached the maximum number of iterations",
+    "interrupted": "interrupted; these are the best weights so far",
 }
 
 
@@ -31,15 +31,21 @@ def summary(model: Tagger, dev: Sequence[Sentence] | None, output: Path, seconds
     if dev:
         lines += [scores_table(score(dev, list(model.annotate(dev)), model.target)), ""]
     card = model.card_
-    weights = len(trained.node.weight) + (len(trained.edge.weight) if trained.edge is not None else 0)
     size = file_size(output)
     data = f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
     lines += [
         f"trained on {data} in {seconds:.1f} s",
         f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}",
-        f"model: {output} ({size}, {count(len(trained.labels.names), 'label')}, {count(weights, 'weight')})",
+        f"model: {output} ({size}, {count(len(trained.labels.names), 'label')}, {count(weights_of(model), 'weight')})",
     ]
     return "\n".join(lines)
+
+
+def weights_of(model: Tagger) -> int:
+    """The number of weights of the features of a trained tagger."""
+    trained = model.model_
+    assert trained is not None
+    return len(trained.node.weight) + (len(trained.edge.weight) if trained.edge is not None else 0)
 
 
 def file_size(path: Path) -> str:

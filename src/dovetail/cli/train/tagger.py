@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.console import say, warn_all
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.console import say, warn, warn_all
+from dovetail.cli.corpus import Corpora
 from dovetail.cli.domains import named_files
-from dovetail.cli.output import check_writable
+from dovetail.cli.layers import read_by, will_need
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
 from dovetail.cli.train.domains import DomainFiles, Strategy, check_files, train_domains
 from dovetail.cli.train.doubts import doubts
-from dovetail.cli.train.summary import summary
+from dovetail.cli.train.summary import summary, weights_of
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -51,103 +52,119 @@ class Scheme(StrEnum):
 
 # The defaults of settings are those of Tagger: an option that is not given is not passed on.
 def train_tagger(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model, one file.")],
+    output: options.ModelOutput,
     train: Annotated[
-        Path | None, typer.Option("--train", metavar="FILE", help="Annotated text to learn from (.gz too).")
+        Path | None,
+        typer.Option("--train", metavar="FILE", help="Annotated text to learn from (may be .gz)."),
+        Reads(),
     ] = None,
     dev: Annotated[
         Path | None,
         typer.Option(
             "--dev",
             metavar="FILE",
-            help="Annotated text that decides when to stop, and which weights are the best.",
+            help="Held-out annotated text, to stop at the best score and to tune on.",
         ),
+        Reads(),
     ] = None,
     domain: DomainFiles = None,
     dev_domain: Annotated[
         list[str] | None,
-        typer.Option("--dev-domain", metavar="NAME=FILE", help="Instead of --dev: such text of some or all domains."),
+        typer.Option("--dev-domain", metavar="NAME=FILE", help="Instead of --dev: held-out text of a domain; repeat."),
+        Reads(named=True),
     ] = None,
     strategy: Annotated[
-        Strategy | None, typer.Option(help="What domains learn from each other.", show_default="hierarchical")
+        Strategy | None, typer.Option(help="How domains share weights.", show_default="hierarchical")
     ] = None,
     sigma: Annotated[
         float | None,
         typer.Option(
-            metavar="X", min=0, help="How far a domain goes its own way.", show_default="chosen on dev, else 0.1"
+            metavar="X",
+            min=0,
+            help="How far a domain may deviate from the others.",
+            show_default="chosen on dev, else 0.1",
         ),
     ] = None,
     restrict: Annotated[
-        bool, typer.Option("--restrict/--no-restrict", help="A domain knows only the labels of its own data.")
+        bool, typer.Option("--restrict/--no-restrict", help="Let a domain predict only labels seen in its own data.")
     ] = True,
-    input_format: Annotated[
-        CorpusFormat | None, typer.Option(help="Of all files.", show_default="told by the name, else conll")
-    ] = None,
+    input_format: options.InputFormat = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     target: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The layer to learn: a column of CoNLL.", show_default="ner"),
+        typer.Option(metavar="NAME", help="The layer to learn, such as a CoNLL column.", show_default="ner"),
     ] = None,
     ignore: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Layers that the features shall not read, such as pos,chunk."),
+        typer.Option(metavar="NAMES", help="Layers that features must not use, such as pos,chunk."),
     ] = None,
     features: Annotated[
         str | None,
         typer.Option(
-            help="A named set of templates, or a TOML file with templates = [...] and extends = NAME.",
+            help="A named feature set, or a TOML file of templates.",
             metavar="NAME|FILE",
             show_default="ner",
         ),
+        Reads(folders=False),
     ] = None,
     order: Annotated[
         int | None,
-        typer.Option(metavar="0|1|2", min=0, max=2, help="How many labels before it a label sees.", show_default="1"),
+        typer.Option(
+            metavar="0|1|2", min=0, max=2, help="Number of previous labels that a label depends on.", show_default="1"
+        ),
     ] = None,
     scheme: Annotated[
-        Scheme | None, typer.Option(help="How the model spells entities inside.", show_default="iob2")
+        Scheme | None, typer.Option(help="Tag scheme used inside the model.", show_default="iob2")
     ] = None,
-    loss: Annotated[Loss | None, typer.Option(show_default="likelihood")] = None,
-    optimiser: Annotated[Optimiser | None, typer.Option(show_default="lbfgs")] = None,
+    loss: Annotated[Loss | None, typer.Option(help="What training minimises.", show_default="likelihood")] = None,
+    optimiser: Annotated[Optimiser | None, typer.Option(help="Optimiser.", show_default="lbfgs")] = None,
     l2: Annotated[
         float | None, typer.Option(metavar="X", min=0, help="Penalty on squared weights.", show_default="0.1")
     ] = None,
     l1: Annotated[
         float | None,
-        typer.Option(metavar="X", min=0, help="Penalty on absolute weights: a smaller model.", show_default="0"),
+        typer.Option(metavar="X", min=0, help="Penalty on absolute weights; gives smaller models.", show_default="0"),
     ] = None,
     iterations: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Passes over the data at most.", show_default="by the optimiser"),
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of passes over the data.", show_default="depends on the optimiser"
+        ),
     ] = None,
     patience: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Scores on dev without a rise before it stops.", show_default="5"),
+        typer.Option(metavar="N", min=1, help="Stop after N scores on dev without improvement.", show_default="5"),
     ] = None,
     batch: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Sentences a step; not for lbfgs.", show_default="by the optimiser"),
+        typer.Option(
+            metavar="N", min=1, help="Sentences per step; not for lbfgs.", show_default="depends on the optimiser"
+        ),
     ] = None,
     gain: Annotated[
         float | None,
-        typer.Option(metavar="X", min=0, help="Step size; for sgd and adagrad.", show_default="by the optimiser"),
+        typer.Option(metavar="X", min=0, help="Step size of sgd and adagrad.", show_default="depends on the optimiser"),
     ] = None,
     min_count: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Drop features that occur less often.", show_default="2"),
+        typer.Option(metavar="N", min=1, help="Drop features that occur fewer than N times.", show_default="2"),
     ] = None,
     min_documents: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Drop features that occur in fewer documents.", show_default="1"),
+        typer.Option(metavar="N", min=1, help="Drop features that occur in fewer than N documents.", show_default="1"),
     ] = None,
     hash_bits: Annotated[
         int | None,
-        typer.Option(metavar="N", min=8, max=31, help="Hash features into 2**N: bounded memory.", show_default="off"),
+        typer.Option(
+            metavar="N", min=8, max=31, help="Hash features into 2**N buckets, to bound memory.", show_default="off"
+        ),
     ] = None,
     observed_only: Annotated[
         bool,
-        typer.Option("--observed-only", help="No weights for pairs of feature and label never seen: a smaller model."),
+        typer.Option(
+            "--observed-only", help="Only give weights to pairs of feature and label seen in training; smaller."
+        ),
     ] = False,
     unlabelled: resources.Unlabelled = None,
     clusters: resources.ClusterFiles = None,
@@ -156,40 +173,33 @@ def train_tagger(
     save_clusters: resources.SaveClusters = None,
     agree: Annotated[
         bool,
-        typer.Option("--agree/--no-agree", help="Choose on dev how far a name's places in a document agree on a type."),
+        typer.Option(
+            "--agree/--no-agree", help="Favour one type per name in a document, as strongly as is best on dev."
+        ),
     ] = True,
     balance: Annotated[
-        bool, typer.Option("--balance/--no-balance", help="Choose on dev how readily to answer O, for the best F1.")
+        bool, typer.Option("--balance/--no-balance", help="Balance precision and recall for the best F1 on dev.")
     ] = True,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate/--no-calibrate", help="Choose on dev how sure the probabilities are.")
+        bool, typer.Option("--calibrate/--no-calibrate", help="Calibrate the probabilities on dev.")
     ] = True,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Of everything random.", show_default="1")] = None,
+    seed: options.Seed = None,
     threads: options.Threads = None,
-    init: Annotated[
-        Path | None, typer.Option("--init", help="Start from the weights of this model.", metavar="MODEL")
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Keep a checkpoint at OUTPUT.checkpoint, and go on from it if it is there already.",
-        ),
-    ] = False,
-    half: Annotated[bool, typer.Option("--half", help="Store weights in half precision: a smaller file.")] = False,
+    init: options.Init = None,
+    resume: options.Resume = False,
+    half: options.Half = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train a tagger: named entities, chunks, parts of speech, any label a word.
+    """Train a tagger of entities, chunks or parts of speech.
 
-    Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
+    Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
-    check_writable(output)
     if batch is not None and optimiser in (None, Optimiser.lbfgs):
         raise DovetailError("--batch is for --optimiser sgd, adagrad or perceptron")
     if gain is not None and optimiser not in (Optimiser.sgd, Optimiser.adagrad):
         raise DovetailError("--gain is for --optimiser sgd or adagrad")
     if patience is not None and dev is None and not dev_domain:
-        raise DovetailError("--patience counts scores on dev: it needs --dev")
+        raise DovetailError("--patience counts scores on dev, so it needs --dev")
     files, dev_files = named_files(domain, "--domain"), named_files(dev_domain, "--dev-domain")
     if files:
         check_files(train, True, dev=dev, init=init, resume=resume)
@@ -207,7 +217,7 @@ def train_tagger(
         "observed_only": observed_only, "balance": balance, "calibrate": calibrate, "agree": agree,
     }  # fmt: skip
     model = Tagger(**{name: _plain(value) for name, value in given.items() if value is not None})
-    base = sets.FeatureSet.of(model.features)  # a wrong name is told before anything is read
+    base = sets.FeatureSet.of(model.features)  # a wrong name is reported before anything is read
     start = Tagger.load(init) if init is not None else None
     corpora = Corpora(input_format, options.names(columns), encoding)
     began = time.perf_counter()
@@ -229,15 +239,18 @@ def train_tagger(
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
         warn_all(doubts(sentences, held_out, model.target))
+        warn_all(will_need("tagger", read_by(base, sentences, {model.target, *model.ignore})))
         model.features = features_with_resources(reporter)
-        reporter.doing("compiling the features")
+        reporter.doing("extracting features")
         checkpoint = output.with_name(output.name + ".checkpoint") if resume else None
         model.fit(sentences, dev=held_out or None, init=start, checkpoint=checkpoint, progress=reporter.trained)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")
         model.save(output, half=half)
     if checkpoint is not None and checkpoint.exists():
-        say(f"run the same command again to go on from {checkpoint}")
+        say(f"run the same command again to continue from {checkpoint}")
+    if not weights_of(model):
+        warn("no feature got a weight, so the answers are the same for any words: train on more, or with --min-count 1")
     print(summary(model, held_out, output, seconds))
 
 

@@ -1,0 +1,68 @@
+"""The command ``dovetail`` and its subcommands."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from dovetail.cli import annotate, cluster, curve, demo, evaluate, explain, info, select, simulate, train
+from dovetail.cli.command import Commands
+from dovetail.version import __version__
+
+app = Commands(
+    name="dovetail",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(annotate.annotate)
+app.add_typer(train.app, name="train")
+for command in (
+    evaluate.evaluate,
+    explain.explain,
+    info.info,
+    demo.demo,
+    select.select,
+    simulate.simulate,
+    curve.curve,
+):
+    app.command()(command)
+app.add_typer(cluster.app, name="cluster")
+
+# Typer brings its own copy of click, or once imported the package: either way this is its UsageError.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+@app.callback(invoke_without_command=True)
+def dovetail(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the full traceback of an error (or set DOVETAIL_DEBUG=1).")
+    ] = False,
+) -> None:
+    """Train accurate taggers and parsers from little data, and use them.
+
+    Try it: dovetail annotate "Ada Lovelace was born in London."
+
+    Exit codes: 0 success; 1 a bug in dovetail; 2 a problem that you can fix, and the message says how; 130
+    interrupted.
+    """
+    if version:
+        print(__version__)
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def run_command(arguments: list[str]) -> None:
+    """Run one command; failures are raised."""
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # rather a question mark than no answer on an ASCII terminal
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("dovetail", arguments) as context:
+            command.invoke(context)
+    except typer.Exit:
+        pass  # --help

@@ -1,0 +1,124 @@
+"""The class of every command: it guards the files that a command reads, and lays out its help."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from dovetail.cli.paths import check_paths
+
+GROUPS = {
+    "Data": (
+        "train dev domain dev_domain test gold predicted compare labelled trees_only entities_only input_format "
+        "columns encoding sentence_per_line tokenised lines target ignore layer max_length"
+    ),
+    "Model": (
+        "model annotate.domain evaluate.domain strategy sigma restrict features order scheme longest width pos tags "
+        "predict_tags relations vertical horizontal branching head_tags relax threshold decode min_count min_documents "
+        "hash_bits bits observed_only"
+    ),
+    "Choice": "number by discount diversity select.seed",
+    "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",
+    "Resources": "unlabelled clusters lexicon association save_clusters",
+    "Learning": (
+        "loss optimiser l2 l1 iterations patience batch gain agree balance calibrate seed threads init resume"
+    ),
+    "Output": (
+        "output output_format annotate.threshold documents k_best marginals reliability conlleval as_json half quiet "
+        "annotate.threads evaluate.threads select.threads help"
+    ),
+}
+"""The options under each heading of a long help page; ``COMMAND.NAME`` where one means something else there."""
+
+SHORT = 12
+"""So many options need no headings."""
+
+_GROUP = {name: title for title, names in GROUPS.items() for name in names.split()}
+
+
+class Command(TyperCommand):
+    """A command whose outputs cannot be its inputs, with help under headings."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it, unless it would overwrite what it reads."""
+        assert self.callback is not None
+        check_paths(inspect.unwrap(self.callback), ctx.params, {p.name: _label(p) for p in self.params})
+        return super().invoke(ctx)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """``[OPTIONS] CLUSTERS TEXT...``."""
+        pieces = [self.options_metavar or ""]
+        for argument in self.params:
+            if argument.param_type_name == "argument":
+                name = _argument(argument) + ("..." if argument.nargs == -1 else "")
+                pieces.append(name if argument.required else f"[{name}]")
+        return pieces
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments, then options, under headings where there are many."""
+        arguments, options = [], []
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and param.param_type_name == "argument":
+                arguments.append((_argument(param), _plain(record[1])))
+            elif record is not None:
+                options.append((self.group_of(param.name or ""), (_plain_names(record[0]), _plain(record[1]))))
+        grouped = len(options) > SHORT
+        width = min(30, max(len(names) for _, (names, _) in options))
+        _section(formatter, "Arguments", arguments, 0)
+        for title in dict.fromkeys([*GROUPS, "Other"]) if grouped else ["Options"]:
+            rows = [row for group, row in options if not grouped or group == title]
+            _section(formatter, title, rows, width)
+
+    def group_of(self, name: str) -> str:
+        """The heading of a parameter."""
+        return _GROUP.get(f"{self.name}.{name}") or _GROUP.get(name) or "Other"
+
+
+class Commands(typer.Typer):
+    """An application all of whose commands are of class ``Command``."""
+
+    def __init__(self, **settings: Any) -> None:
+        # Plain help, not rich's: it answers in half the time.
+        super().__init__(rich_markup_mode=None, **settings)
+
+    def command(self, name: str | None = None, **settings: Any) -> Any:
+        """Register a function as a command."""
+        return super().command(name, cls=Command, **settings)
+
+
+def _label(param: Any) -> str:
+    """What a user calls a parameter: ``--train``, or the input."""
+    if param.param_type_name == "argument":
+        return _argument(param)
+    return str(next((o for o in param.opts if o.startswith("--")), param.opts[0]))
+
+
+def _argument(param: Any) -> str:
+    return str(param.metavar or param.name.upper())
+
+
+def _plain_names(names: str) -> str:
+    """The names of an option, with the choices of a list as those of any other."""
+    return re.sub(r"<list\[(.*)\]>", r"<\1>", names)
+
+
+def _plain(text: str) -> str:
+    """The help of an option less what only programmers read.
+
+    >>> _plain("Cores to use.  [default: (all); x>=1]"), _plain("At most.  [x>=1]")
+    ('Cores to use.  [default: all]', 'At most.')
+    """
+    text = re.sub(r"(?:; )?x>=[01](?:\.0)?(?=\])", "", text)
+    text = re.sub(r"\[default: \((.*)\)(.*)\]$", r"[default: \1\2]", text)
+    return text.replace("0.0<=x<=", "0<=x<=").removesuffix("  []").removesuffix("[]")
+
+
+def _section(formatter: Any, title: str, rows: list[tuple[str, str]], width: int) -> None:
+    if rows:
+        with formatter.section(title):
+            formatter.write_dl([(names.ljust(width), text) for names, text in rows])

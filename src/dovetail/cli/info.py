@@ -1,0 +1,123 @@
+"""``dovetail info``: what a model file holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import wrap
+from typing import Annotated, Any
+
+import typer
+
+from dovetail.cli import options
+from dovetail.cli.console import count
+from dovetail.cli.paths import Reads
+from dovetail.cli.scores import label_of
+from dovetail.cli.train.summary import STOPPED, file_size
+
+WIDTH = 80
+WEIGHTS = ("weight", "value")
+"""How the names of arrays of weights end: those of features, and those in which a domain differs."""
+
+
+def info(
+    model: Annotated[
+        Path | None,
+        typer.Argument(metavar="MODEL", help="A model file.", show_default="dovetail's English model"),
+        Reads(),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what is in a model file: labels, features, scores.
+
+    It also says which layers the model needs in its input besides the words, if any.
+    """
+    import dovetail
+    from dovetail.models.file import load_model
+
+    path = model if model is not None else dovetail.embedded(dovetail.ENGLISH_MODEL)
+    found = dovetail.load(path)
+    header, arrays = load_model(path)
+    weights = sum(array.size for name, array in arrays.items() if name.split(".")[-1] in WEIGHTS)
+    record = {
+        "file": str(path),
+        "kind": header["kind"],
+        "dovetail": header["dovetail"],
+        "bytes": path.stat().st_size,
+        "weights": weights,
+        "needs": list(getattr(found, "needs", ())),
+        "labels": _labels(header),
+        "domains": list(header.get("domains", ())),
+        "templates": _templates(header),
+        "resources": {name: resource["kind"] for name, resource in header.get("resources", {}).items()},
+        "settings": header["settings"],
+        "card": header.get("card", {}),
+    }
+    print(json.dumps(record, ensure_ascii=False) if as_json else "\n".join(_lines(record, file_size(path))))
+
+
+def _labels(header: Mapping[str, Any]) -> list[str]:
+    """What a model can answer: labels of entities or words, relations, or constituents and then entities."""
+    if "labels" in header:
+        return list(dict.fromkeys(label_of(tag) for tag in header["labels"] if tag != "O"))
+    if header.get("relations"):
+        return list(header["relations"]["labels"])
+    whole = {label for _, label, role in header.get("grammar", {}).get("symbols", ()) if role == 0}
+    return sorted(whole) + list(header.get("joint", {}).get("types", ()))
+
+
+def _templates(header: Mapping[str, Any]) -> list[str]:
+    """The templates of the features; of a parser, those of all its parts."""
+    features = header.get("features", {})
+    if "templates" in features:
+        return list(features["templates"])
+    parts = [*features.values(), header.get("entity_features", [])]
+    return list(dict.fromkeys(template for part in parts for template in part))
+
+
+def _lines(record: Mapping[str, Any], size: str) -> Iterator[str]:
+    """The record for people to read: a name, and beside it what there is."""
+    settings = {name: value for name, value in record["settings"].items() if value not in (None, [], {})}
+    card = {name: STOPPED.get(value, value) if name == "stopped" else value for name, value in record["card"].items()}
+    yield from _row("file", f"{record['file']} ({size})")
+    yield from _row("kind", f"{record['kind']}, written by dovetail {record['dovetail']}")
+    if record["needs"]:
+        yield from _row("needs", f"{', '.join(record['needs'])}: it can annotate files with this, not plain text")
+    else:
+        yield from _row("needs", "words only: it can annotate plain text")
+    if record["domains"]:
+        yield from _row("domains", ", ".join(record["domains"]))
+    if record["labels"]:
+        yield from _row("labels", f"{len(record['labels'])}: {', '.join(record['labels'])}")
+    yield from _row("weights", count(record["weights"], "weight"))
+    if record["resources"]:
+        yield from _row("resources", ", ".join(f"{name} ({kind})" for name, kind in record["resources"].items()))
+    if record["templates"]:
+        yield from _row("templates", f"{len(record['templates'])}: {'; '.join(record['templates'])}")
+    yield from _row("settings", ", ".join(f"{name} {_plain(value)}" for name, value in settings.items()))
+    for name, value in card.items():
+        if value is not None:
+            yield from _row(name.replace("_", " "), _plain(value))
+
+
+def _row(name: str, text: str) -> Iterator[str]:
+    for number, line in enumerate(wrap(text, WIDTH - 12, break_long_words=False) or [""]):
+        yield f"{'' if number else name:12}{line}".rstrip()
+
+
+def _plain(value: Any) -> str:
+    """A value as people write it.
+
+    >>> _plain(0.1), _plain(12543), _plain(68.50220264), _plain(True), _plain({"a": 1, "b": [2, 3]})
+    ('0.1', '12,543', '68.5', 'yes', 'a 1, b 2 3')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(one)}" for name, one in value.items())
+    return " ".join(map(_plain, value)) if isinstance(value, list) else str(value)

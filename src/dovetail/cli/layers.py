@@ -1,0 +1,55 @@
+"""Layers beside the words that a model reads, such as parts of speech: plain text has none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+WITHOUT = {
+    "dependency": "add --predict-tags for that",
+    "segmenter": "train on files without it for that",
+    "parser": "leave out --tags given for that",
+    "joint": "leave out --tags given for that",
+}
+"""How a model of a kind is trained for plain text; any other has ``--ignore``."""
+
+
+def will_need(kind: str, layers: Sequence[str]) -> list[str]:
+    """What to say before a model that reads these layers is trained: one line, or none.
+
+    >>> will_need("tagger", ["pos"])[0][:40]
+    'this model will read the layer pos: it c'
+    """
+    if not layers:
+        return []
+    what, it = _named(layers)
+    return [
+        f"this model will read the {what}: it can annotate files that have {it}, not plain text; {_fix(kind, layers)}"
+    ]
+
+
+def lacks(kind: str, layers: Sequence[str]) -> str:
+    """What to say when plain text is to be annotated by a model that reads these layers."""
+    what, it = _named(layers)
+    return (
+        f"this model reads the {what}, which plain text does not have; annotate a file that has {it}, or train it "
+        f"again: {_fix(kind, layers)}"
+    )
+
+
+def read_by(features: Any, sentences: Iterable[Any], hidden: Iterable[str]) -> list[str]:
+    """The layers of these sentences that a feature set reads, less those that are hidden from it."""
+    wanted = [column for column in features.columns if column not in {"word", *hidden}]
+    there = {layer for sentence in sentences for layer in sentence.layers} if wanted else set()
+    return [column for column in wanted if column in there or column not in features.optional]
+
+
+def _fix(kind: str, layers: Sequence[str]) -> str:
+    return WITHOUT.get(kind, f"add --ignore {','.join(layers)} to train without {_named(layers)[1]}")
+
+
+def _named(layers: Sequence[str]) -> tuple[str, str]:
+    """The layers with their noun, and the pronoun for them."""
+    if len(layers) == 1:
+        return f"layer {layers[0]}", "it"
+    return f"layers {', '.join(layers[:-1])} and {layers[-1]}", "them"

@@ -1,0 +1,162 @@
+"""Which parameters of a command name what it reads and what it writes, and that these are never the same file."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+from dovetail.cli.output import check_ending, check_writable
+from dovetail.errors import DovetailError
+
+FileId = tuple[int, int]
+"""Device and inode: the same for all names of a file."""
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Marks a parameter that names what is read: a file, a folder, or ``-`` for the standard input."""
+
+    named: bool = False
+    """It is written ``NAME=FILE``."""
+    folders: bool = True
+    """A folder means the files in it."""
+    stdin: bool = False
+    """Left out, it means the standard input."""
+
+
+@dataclass(frozen=True)
+class Writes:
+    """Marks a parameter that names what is written."""
+
+    inside: tuple[str, ...] = ()
+    """It may name a folder: patterns of the files that are written there."""
+    beside: tuple[str, ...] = ()
+    """Endings of files that may be written beside it."""
+    endings: tuple[str, ...] = ()
+    """The name must have one of these."""
+
+
+Role = Reads | Writes
+
+
+def roles(command: Callable[..., Any]) -> dict[str, Role]:
+    """The roles of the parameters of a function, as its annotations declare them.
+
+    >>> def copy(source: Annotated[Path, Reads()], target: Annotated[Path, Writes()], quiet: bool = False) -> None: ...
+    >>> roles(copy)
+    {'source': Reads(named=False, folders=True, stdin=False), 'target': Writes(inside=(), beside=(), endings=())}
+    """
+    found: dict[str, Role] = {}
+    for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+        is_annotated = get_origin(parameter.annotation) is Annotated
+        marks = [m for m in get_args(parameter.annotation) if isinstance(m, Reads | Writes)] if is_annotated else []
+        if marks:
+            [found[name]] = marks
+        elif "Path" in str(parameter.annotation):
+            raise TypeError(f"{command.__name__}({name}): mark this path with Reads() or Writes()")
+    return found
+
+
+def check_paths(command: Callable[..., Any], values: Mapping[str, Any], labels: Mapping[str, str]) -> None:
+    """Refuse to run a command one of whose outputs is one of its inputs, or another output, or cannot be written.
+
+    ``values`` are those of its parameters, ``labels`` what a user calls them.
+    """
+    read: dict[FileId, str] = {}
+    written: dict[FileId | str, str] = {}
+    outputs: list[tuple[str, Writes]] = []
+    for name, role in roles(command).items():
+        if isinstance(role, Writes):
+            outputs.append((name, role))
+            continue
+        for path in _named(values.get(name), role):
+            for identity in _files_read(path, role, values):
+                read.setdefault(identity, labels[name])
+    if (redirected := _identity_of_stream(sys.stdout)) in read:
+        raise DovetailError(f"the standard output is the file of {read[redirected]}; send it to another file")
+    for name, role in outputs:
+        for target in _listed(values.get(name)):
+            for file in _files_written(Path(target), role):
+                key = _identity(file) or os.path.realpath(file)
+                if key in read:
+                    clash = f"{labels[name]} would overwrite what {read[key]} reads"
+                elif written.setdefault(key, name) != name:
+                    clash = f"{labels[name]} and {labels[written[key]]} are the same file"
+                else:
+                    continue
+                raise DovetailError(f"{file}: {clash}; choose another name")
+            if role.endings:
+                check_ending(Path(target), role.endings)
+            if not role.inside:
+                check_writable(Path(target))
+
+
+def _listed(value: Any) -> list[str]:
+    if value is None:
+        return []
+    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
+
+
+def _named(value: Any, role: Reads) -> Iterator[str]:
+    """What is named: the file of ``NAME=FILE``, ``-`` for the standard input."""
+    if value is None and role.stdin:
+        yield "-"
+    for one in _listed(value):
+        yield one.partition("=")[2] if role.named else one
+
+
+def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[FileId]:
+    """The files that are read where a path is given: all in a folder, and both halves of a brat document."""
+    if path == "-":
+        yield from filter(None, [_identity_of_stream(sys.stdin)])
+        return
+    file = Path(path)
+    together = [file]
+    if _is_folder(file):
+        together = list(file.rglob("*")) if role.folders else []
+    elif file.suffix == ".ann" or str(values.get("input_format")) == "brat":
+        together = [file.with_suffix(".ann"), file.with_suffix(".txt")]
+    yield from filter(None, map(_identity, together))
+
+
+def _files_written(path: Path, role: Writes) -> Iterable[Path]:
+    """The files that may be written where a path is given."""
+    if _is_folder(path):
+        for pattern in role.inside:
+            yield from path.rglob(pattern) if "*" in pattern else [path / pattern]
+        return
+    yield path
+    for ending in role.beside:
+        yield path.with_name(path.name + ending)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a text to annotate may be no possible name
+        return False
+
+
+def _identity(path: Path) -> FileId | None:
+    """The identity of a regular file; None of what is not there, and of pipes and devices, which lose nothing."""
+    try:
+        return _regular(path.stat())
+    except (OSError, ValueError):
+        return None
+
+
+def _identity_of_stream(stream: Any) -> FileId | None:
+    try:
+        return _regular(os.fstat(stream.fileno()))
+    except (OSError, ValueError, AttributeError):  # no stream of a file at all
+        return None
+
+
+def _regular(found: os.stat_result) -> FileId | None:
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

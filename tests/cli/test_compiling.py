@@ -1,0 +1,63 @@
+"""Compilation is told to those who wait, and is left out of the time that is left."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import pytest
+from numba import njit
+
+from dovetail.cli import compiling, progress
+from dovetail.cli.compiling import NOTICE, Watch
+from dovetail.learning.monitor import Progress
+
+START, END = SimpleNamespace(is_start=True, is_end=False), SimpleNamespace(is_start=False, is_end=True)
+
+
+def test_long_compilation_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "PATIENCE", 0.05)
+    told: list[str] = []
+    watch = Watch(told.append)
+    watch.notify(START)
+    watch.notify(END)
+    time.sleep(0.1)
+    assert told == []  # it took no time at all
+    for _ in range(2):
+        watch.notify(START)
+        watch.notify(START)  # a function that the first one calls
+        time.sleep(0.2)
+        watch.notify(END)
+        watch.notify(END)
+    assert told == [NOTICE]
+    assert len(watch.periods) == 3
+    assert watch.seconds() >= 0.4
+    assert watch.seconds(within=0.0) < 0.1
+
+
+def test_real_compilation_is_noticed() -> None:
+    compiling.watch()
+    before = compiling.WATCH.seconds()
+    njit(lambda x: x + 1)(1)
+    assert compiling.WATCH.seconds() > before
+
+
+def test_time_left_is_reckoned_without_compilation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = time.perf_counter()
+    watch = Watch(lambda _: None)
+    watch.periods = [(now - 100, now - 60), (now - 12, now - 2)]  # the first before training began
+    monkeypatch.setattr(progress, "WATCH", watch)
+    progress.Lines().trained(Progress(iteration=1, limit=101, objective=1.0, seconds=12.0))
+    assert "12 s, at most 200 s left" in capsys.readouterr().err
+
+
+def test_a_log_gets_a_line_and_quiet_none(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.reporting(quiet=False):
+        compiling.WATCH.tell(NOTICE)
+    assert capsys.readouterr().err == f"{NOTICE}\n"
+    with progress.reporting(quiet=True):
+        compiling.WATCH.tell(NOTICE)
+    compiling.WATCH.tell(NOTICE)  # not within any reporting, and no terminal
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,55 @@
+"""Help pages: whole lines of 80 columns, under headings, in words that people use."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dovetail.cli.command import GROUPS, SHORT
+from tests.cli.conftest import Run
+from tests.cli.test_paths import COMMANDS
+
+PAGES = ["", "train", "cluster", *(name.removeprefix("dovetail ") for name in COMMANDS)]
+QUAINT = r"\bmend|\bparted\b|told by|\bOf everything\b|\bshall\b|\bfault of\b|\bdear\b|\bkeep their promise\b"
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_line_fits_and_reads_well(run: Run, page: str) -> None:
+    code, out, _ = run(*page.split(), "--help")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert re.search(QUAINT, out) is None
+    assert not re.search(r"\[default: \(|x>=[01]\b|<list\[|<str>|<path>", out)
+
+
+@pytest.mark.parametrize("group", ["", "train", "cluster"])
+def test_summaries_of_commands_are_not_cut(run: Run, group: str) -> None:
+    listed = run(*group.split(), "--help").out.split("Commands:\n")[1].splitlines()
+    assert len(listed) >= 4
+    for line in listed:
+        assert re.fullmatch(r"  [a-z]+ +[A-Z].*[^.]\.", line), line
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_long_pages_have_headings_and_every_option_is_under_one(run: Run, name: str) -> None:
+    out = run(*name.split()[1:], "--help").out
+    headings = re.findall(r"^(\w+):$", out, re.MULTILINE)
+    options = [param for param in COMMANDS[name].params if param.param_type_name == "option"]
+    if len(options) + 1 > SHORT:
+        assert set(headings) <= {"Arguments", *GROUPS}
+        assert {"Data", "Output"} <= set(headings)
+    else:
+        assert set(headings) <= {"Arguments", "Options"}
+    for option in options:
+        assert re.search(rf"^  .*{re.escape(option.opts[0])}\b", out, re.MULTILINE)
+
+
+def test_training_is_under_these_headings(run: Run) -> None:
+    headings = re.findall(r"^(\w+):$", run("train", "tagger", "--help").out, re.MULTILINE)
+    assert headings == ["Data", "Model", "Resources", "Learning", "Output"]
