@@ -119,7 +119,7 @@ def untried_commands() -> list[str]:
     """Commands that no line above calls."""
     import typer
 
-    from dovetail.cli.main import app
+    from dovetail.cli.app import app
 
     def leaves(command: Any, name: str) -> Iterator[str]:
         below = getattr(command, "commands", None)
