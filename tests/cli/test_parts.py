@@ -15,13 +15,12 @@ import dovetail
 from dovetail.cli import progress
 from dovetail.cli.console import explain_silence
 from dovetail.cli.display import show
-from dovetail.cli.stream import annotate_documents
 from dovetail.learning.monitor import Progress
 from dovetail.text.sentence import Document, Sentence, Span
+from dovetail.text.stream import annotate_documents
 
 MODULES = [
-    f"dovetail.cli.{name}"
-    for name in ("console", "display", "domains", "main", "options", "progress", "scores", "stream")
+    f"dovetail.cli.{name}" for name in ("console", "display", "domains", "main", "options", "progress", "scores")
 ]
 
 

@@ -343,7 +343,7 @@ def test_one_label_only() -> None:
 
 
 def test_odd_sentences(tagger: Tagger) -> None:
-    odd = [[], [""], ["x" * 10_000], ["\x00", "\x1b[31m", "\u2028", "\ud800"], ["Ada"] * 20_000]
+    odd = [[], [" "], ["x" * 10_000], ["\x00", "\x1b[31m", "\u2028", "\ud800"], ["Ada"] * 20_000]
     tags = tagger.predict(odd)
     assert [len(t) for t in tags] == [len(s) for s in odd]
     assert all(np.isfinite(m).all() for m in tagger.predict_marginals(odd))

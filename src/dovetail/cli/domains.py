@@ -25,7 +25,7 @@ def load_model(model: Path | None, domain: str | None) -> Any:
     """A model; of several domains, the tagger or parser of the one that is named, or of what they share."""
     import dovetail
 
-    found = dovetail.load(model)
+    found: Any = dovetail.load(model) if model is not None else dovetail.load()
     for one in ("tagger_of", "parser_of"):
         if hasattr(found, one):
             return getattr(found, one)(domain)
