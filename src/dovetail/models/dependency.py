@@ -86,17 +86,17 @@ class DependencyParser(Estimator):
     l2: float = 3.0
     """Penalty on squared weights: 1 / (2 variance)."""
     iterations: int | None = None
-    """At most so many passes; None for the optimiser's own limit."""
+    """The most passes over the data; None for the optimiser's own limit."""
     min_count: int = 5
-    """Words that occur less often are known by their endings alone."""
+    """Words that occur less often are represented by their endings alone."""
     bits: int = 22
     """2**bits weights of pairs of head and dependent, by hashing."""
     threshold: float = 1e-4
-    """Arcs that a small model gives less than this probability are not looked at; 0 looks at all."""
+    """Arcs less probable than this under a small model are not considered; 0 considers all."""
     max_length: int | None = None
     """Longer sentences are left out of training, and counted."""
     calibrate: bool = True
-    """Choose on dev how sure to be: one factor for all weights, which changes probabilities."""
+    """Choose on dev how confident to be: one factor for all weights, which changes probabilities."""
     patience: int = 3
     """Dev measurements without progress before training stops."""
     threads: int | None = None

@@ -41,9 +41,9 @@ class MultiDomainParser(Estimator):
     """
 
     parser: AnyParser
-    """What kind of parser, with its settings."""
+    """The kind of parser, with its settings."""
     sigma: float | None = None
-    """How far a domain goes its own way: 0 is one parser of all text, 1 is feature augmentation. None: by the kind."""
+    """How far a domain may differ: 0 is one parser for all text, 1 is feature augmentation. None: by the kind."""
 
     kind: ClassVar[str] = "domain-parsers"
 

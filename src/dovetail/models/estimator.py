@@ -173,6 +173,8 @@ def check_type(name: str, value: object, annotation: str) -> None:
             raise DovetailError(f"{name}={value!r}: give a list of names, such as [{str(value)!r}]")
         return
     kinds = annotation.split(" | ")
+    if kinds[0].startswith("Mapping[") and not (isinstance(value, Mapping) or (value is None and "None" in kinds)):
+        raise DovetailError(f"{name}={value!r}: give a dictionary, from names to what they stand for")
     if any(kind != "None" and kind not in TYPES for kind in kinds) or (value is None and "None" in kinds):
         return
     wanted = [TYPES[kind] for kind in kinds if kind != "None"]

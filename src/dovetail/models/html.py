@@ -10,7 +10,7 @@ from typing import Any
 from dovetail.features.sets import FeatureSet
 from dovetail.models.estimator import Estimator
 
-_TABLE = "border-collapse:collapse;margin:0.3em 0;max-width:60em"
+_TABLE = "border-collapse:collapse;margin:0.3em 0;max-width:60em;color:inherit;background:transparent"
 _NAME = "text-align:left;vertical-align:top;padding:0.15em 1em 0.15em 0;font-weight:600;white-space:nowrap"
 _VALUE = "text-align:left;padding:0.15em 0"
 LONGEST = 300
@@ -46,7 +46,7 @@ def unusual_settings(model: Estimator) -> dict[str, Any]:
         value = getattr(model, field.name)
         if isinstance(value, Estimator):
             found |= {f"{field.name}.{name}": v for name, v in unusual_settings(value).items()}
-        elif field.init and value != usual:
+        elif field.init and value != usual and not (value == [] and usual == ()):
             found[field.name] = value
     return found
 

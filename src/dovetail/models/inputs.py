@@ -17,7 +17,7 @@ _STRINGS = frozenset({str})
 
 SENTENCES = "give a list of sentences, each a list of words or a Sentence"
 SINGLE = f"{SENTENCES}; this looks like a single one"
-RUNNING = f"{SENTENCES}; this looks like running text: dovetail.segment(text) finds its sentences and words"
+RUNNING = f"{SENTENCES}; this looks like running text: use model(text), or first dovetail.segment(text)"
 
 
 def as_sentences(given: Any) -> list[Sentence]:
@@ -110,8 +110,9 @@ def check_as_many(sentences: Sequence[Any], gold: Sequence[Any], what: str, answ
 def check_tags(tags: Sequence[Sequence[str]], what: str) -> None:
     """Every tag is a string that is not empty."""
     for number, some in enumerate(tags, 1):
-        if isinstance(some, str) or not all(map(_is_word, some)):
-            wrong = some if isinstance(some, str) else next(tag for tag in some if not _is_word(tag))
+        listed = isinstance(some, Iterable) and not isinstance(some, str | bytes | Mapping)
+        if not listed or not all(map(_is_word, some)):
+            wrong = next(tag for tag in some if not _is_word(tag)) if listed else some
             raise DovetailError(
                 f"{what} sentence {number} has the tag {wrong!r}; give for each sentence a list of tags, "
                 f"each a string such as 'B-PER'"

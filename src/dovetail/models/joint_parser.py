@@ -20,7 +20,7 @@ from dovetail.learning.priors import Prior
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint_model import JointModel
 from dovetail.models.joint_training import JointCorpus, JointTraining, Least
-from dovetail.models.parser import BATCH_SENTENCES, Parser, _with_tree
+from dovetail.models.parser import BATCH_SENTENCES, Parser, with_tree
 from dovetail.models.parser_data import treebank_of
 from dovetail.models.parser_decoding import LONGEST
 from dovetail.models.tagger import Tagger
@@ -47,9 +47,9 @@ class JointParser(Parser):
     entity_min_documents: int = 1
     """Drop features of entities that occur in fewer documents: see ``Tagger.min_documents``."""
     sigma: float = 0.3
-    """How far models of trees alone and of entities alone may deviate from what is shared; 0 for not at all."""
+    """How far models of trees alone and of entities alone may differ from the shared weights; 0 for not at all."""
     balance: bool = True
-    """Choose on dev what an entity is worth when the best tree is chosen, for the best F1; without dev it is 0.5."""
+    """Choose on dev how much an entity adds to the score of a tree, for the best F1; without dev it is 0.5."""
 
     kind: ClassVar[str] = "joint"
     target: ClassVar[str] = "ner"
@@ -80,7 +80,7 @@ class JointParser(Parser):
         if self.features == "generative":
             raise DovetailError("features='generative' is of parsers; a joint parser is trained")
         say = doing or (lambda what: None)
-        everything = _outermost(labelled(as_sentences(sentences), gold, _with_tree, "training"))
+        everything = _outermost(labelled(as_sentences(sentences), gold, with_tree, "training"))
         self.repairs_ = RepairReport()
         both = _clean(fitted_all(_with_trees(everything), self.repairs_), "training", self.max_length)
         trees = _clean(list(trees_only), "trees-only", self.max_length, may_be_empty=True)
@@ -166,7 +166,7 @@ class JointParser(Parser):
 
     def score(self, sentences: Iterable[Sentence], gold: Sequence[Tree] | None = None) -> float:
         """The mean of bracket F1 and entity F1, in percent."""
-        corpus = _outermost(labelled(as_sentences(sentences), gold, _with_tree, "gold"))
+        corpus = _outermost(labelled(as_sentences(sentences), gold, with_tree, "gold"))
         return joint_score(corpus, list(self.annotate([replace(s, spans=()) for s in corpus], False)))
 
 

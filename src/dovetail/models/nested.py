@@ -68,17 +68,17 @@ class NestedTagger(Estimator):
     features: Any = "nested"
     """A named set, or lines of templates."""
     resources: Mapping[str, Resource] = field(default_factory=dict)
-    """Clusters and lexicons by name; a named set is joined by the usual templates of each."""
+    """Clusters and lexicons by name; their usual templates are added to a named set."""
     target: str = "ner"
     """The layer whose tags spell the entities of sentences that have no spans; answers are written there as well."""
     ignore: Sequence[str] = ()
-    """Layers that a named set is not to read, such as ``pos`` where new text will have none."""
+    """Layers that a named set does not read, such as ``pos`` where new text will have none."""
     pos: str = "given"
     """given: parts of speech in the layer ``pos`` are read, if there are any. joint: they are found as well."""
     longest: int | None = None
-    """The most words of an entity; None for 100, which is no bound at all in sentences of up to so many."""
+    """The most words in an entity; None for 100, which is no limit for sentences up to that length."""
     max_length: int | None = None
-    """Training sentences of more words are left out; None for none."""
+    """Leave longer sentences out of training; None to keep all."""
     optimiser: str = "adagrad"
     """adagrad, lbfgs or sgd."""
     l2: float = 4.0
@@ -86,9 +86,9 @@ class NestedTagger(Estimator):
     l1: float = 0.0
     """Penalty on absolute weights."""
     iterations: int | None = None
-    """At most so many passes; None for 15, or of lbfgs its own limit."""
+    """The most passes over the data; None for 15, or with lbfgs for its own limit."""
     batch: int | None = None
-    """Sentences a step, for online optimisers."""
+    """Sentences per step, for online optimisers."""
     gain: float | None = None
     """Step size, for online optimisers; None for 0.05."""
     min_count: int = 2
@@ -96,15 +96,15 @@ class NestedTagger(Estimator):
     hash_bits: int | None = None
     """At most 2**hash_bits features in each part, by hashing."""
     calibrate: bool = True
-    """Choose on dev how sure to be."""
+    """Choose on dev how confident to be."""
     agree: bool = True
-    """Choose on dev how far the places of the same words in one document agree."""
+    """Choose on dev how strongly mentions of the same words in one document lean towards one answer."""
     balance: bool = True
     """Choose on dev how probable an entity must be, for the best F1; else it is 0.4."""
     patience: int = 4
     """Dev measurements without progress before training stops."""
     seed: int = 1
-    """Of everything random."""
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 

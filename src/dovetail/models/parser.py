@@ -57,37 +57,37 @@ class Parser(Estimator):
     head_tags: bool | None = None
     """Whether verb phrases show the part of speech of their head. No, but yes for generative."""
     relax: int | None = None
-    """Lend rules to symbols that are in more than so many and differ in annotation only; None for no such rules."""
+    """Share rules between symbols that have more than this many and differ only in annotation; None for no sharing."""
     tags: str = "predicted"
-    """predicted: by a tagger trained along. given: from the layer pos, in training and later."""
+    """predicted: by a tagger that is trained with the parser. given: from the layer pos, in training and later."""
     clusters: Mapping[str, Clusters] | None = None
     """Clusters of words, for the features of tagger and parser."""
     folds: int = 5
-    """In how many parts the training data is cut, so that each is tagged by a tagger of the others."""
+    """How many parts the training data is cut into; each is tagged by a tagger trained on the others."""
     max_length: int | None = None
     """Leave longer sentences out of training; those of over 250 words are left out anyway."""
     threshold: float = 1e-3
-    """What is less probable under a small generative grammar is not looked at."""
+    """Constituents less probable than this under a small generative grammar are not considered."""
     smoothing: float = 5.0
-    """How many sightings of a symbol its rules without annotation are worth; for generative."""
+    """How many occurrences of a symbol its rules without annotation are worth; for generative."""
     optimiser: str = "adagrad"
     """adagrad or sgd."""
     l2: float = 1.0
     """Penalty on squared weights: 1 / (2 variance)."""
     iterations: int = 10
-    """At most so many passes."""
+    """The most passes over the data."""
     batch: int | None = None
-    """Sentences a step; None for 64, or fewer where that makes less than 50 steps a pass."""
+    """Sentences per step; None for 64, or fewer where that makes less than 50 steps per pass."""
     gain: float = 0.1
     """Step size."""
     min_count: int = 1
-    """Drop features that are seen with a rule, symbol or tag less often."""
+    """Drop features that occur with a rule, symbol or tag less often."""
     decode: str = "viterbi"
-    """viterbi: the most probable tree. recall: that with the most constituents expected to be right."""
+    """viterbi: the most probable tree. recall: the tree with the most constituents expected to be right."""
     patience: int = 3
     """Passes without progress on dev before training stops."""
     seed: int = 1
-    """Of everything random."""
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
@@ -115,7 +115,7 @@ class Parser(Estimator):
         training early with the best weights so far.
         """
         self._check_settings()
-        everything = labelled(as_sentences(sentences), gold, _with_tree, "training")
+        everything = labelled(as_sentences(sentences), gold, with_tree, "training")
         corpus, trees = treebank_of(everything, "training", self.max_length)
         left_out = len(everything) - len(corpus)
         say = doing or (lambda what: None)
@@ -316,7 +316,7 @@ class Parser(Estimator):
 
     def score(self, sentences: Iterable[Sentence], gold: Sequence[Tree] | None = None) -> float:
         """Labelled bracket F1 in percent, as evalb counts. ``gold`` has the trees, where the sentences do not."""
-        corpus = labelled(as_sentences(sentences), gold, _with_tree, "gold")
+        corpus = labelled(as_sentences(sentences), gold, with_tree, "gold")
         return float(bracket_scores(gold_trees(corpus, "gold"), self.predict(corpus)).f1)
 
     def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
@@ -383,5 +383,8 @@ class Parser(Estimator):
         return self.model_
 
 
-def _with_tree(sentence: Sentence, tree: Tree) -> Sentence:
+def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
+    """The sentence with its tree."""
+    if not isinstance(tree, Tree):
+        raise TypeError(f"{tree!r} is no tree")
     return replace(sentence, tree=tree)

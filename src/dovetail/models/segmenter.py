@@ -78,22 +78,24 @@ class Segmenter(Estimator):
     """
 
     model: str | None = None
-    """markov: tags of tokens. semi-markov: whole segments, with features of whole segments. None for what is the more
-    accurate: markov for words, semi-markov for everything else."""
+    """markov: tags of tokens. semi-markov: whole segments, with features of whole segments. None for the more
+    accurate of the two: markov for words, semi-markov for everything else."""
     target: str | None = None
     """The layer whose tags spell the segments; None for words."""
     features: Any = None
-    """A named set, or lines of templates; None for the best set at hand."""
+    """A named set, or lines of templates; None for the best set for the model."""
     resources: Mapping[str, Resource] = field(default_factory=dict)
-    """Clusters, lexicons, association and variety by name; a named set is joined by the usual templates of each."""
+    """Clusters, lexicons, association and variety by name; their usual templates are added to a named set."""
+    ignore: Sequence[str] = ()
+    """Layers that a named set does not read, such as ``pos`` where new text will have none."""
     order: int = 1
     """How many earlier labels a label sees: 0, 1, or for markov 2."""
     longest: int | None = None
-    """The most tokens of a segment, for semi-markov; None for enough for 99.9 % of the training segments."""
+    """The most tokens in a segment, for semi-markov; None for enough to cover 99.9 % of the training segments."""
     scheme: str = "iobes"
     """How markov spells segments: iobes (four tags a word) or iob2 (two)."""
     normalise_width: bool = True
-    """Of words: look at full-width letters, digits and signs as at half-width ones. Answers keep what was written."""
+    """For words: treat full-width letters, digits and signs as half-width ones. Answers keep what was written."""
     loss: str = "likelihood"
     """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
     optimiser: str = "lbfgs"
@@ -103,9 +105,9 @@ class Segmenter(Estimator):
     l1: float = 0.0
     """Penalty on absolute weights."""
     iterations: int | None = None
-    """At most so many passes; None for the optimiser's own limit."""
+    """The most passes over the data; None for the optimiser's own limit."""
     batch: int | None = None
-    """Sentences a step, for online optimisers."""
+    """Sentences per step, for online optimisers."""
     gain: float | None = None
     """Step size, for sgd and adagrad."""
     min_count: int | None = None
@@ -113,13 +115,13 @@ class Segmenter(Estimator):
     hash_bits: int | None = None
     """At most 2**hash_bits features in each part, by hashing."""
     calibrate: bool = True
-    """Choose on dev how sure to be."""
+    """Choose on dev how confident to be."""
     balance: bool = True
     """Choose on dev how readily to answer O, for the best F1. Only the best segmentation changes, no probability."""
     patience: int = 5
     """Dev measurements without progress before training stops."""
     seed: int = 1
-    """Of everything random."""
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
@@ -212,7 +214,7 @@ class Segmenter(Estimator):
         make = chain_features if self.family == "markov" else span_features
         found: Any = make(given, self.resources)
         missing = {c for c in found.columns if c != "word" and not any(c in s.layers for s in corpus)}
-        found = found.without_columns({self.target} - {None} | (missing & found.optional))
+        found = found.without_columns({self.target, *self.ignore} - {None} | (missing & found.optional))
         if not found.templates:
             raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
         return found
@@ -293,7 +295,7 @@ class Segmenter(Estimator):
     def predict(self, sentences: Iterable[Any]) -> list[list[str]]:
         """The words of every text, or the IOB2 tags of every sentence.
 
-        White space in a text always parts words, and is no part of any.
+        White space in a text always separates words, and belongs to none.
         """
         if self.words:
             return [words for some in in_batches(as_texts(sentences), BATCH_TOKENS) for words in self._cut(some)]
@@ -466,7 +468,7 @@ class Segmenter(Estimator):
         model = self._model()
         header = model.header()
         settings = self.get_params() | {
-            "model": self.family, "features": header["features"]["name"], "resources": {},
+            "model": self.family, "features": header["features"]["name"], "resources": {}, "ignore": list(self.ignore),
         }  # fmt: skip
         del settings["threads"]  # no part of the model: the same data gives the same file on any number of cores
         about = {"kind": "segmenter", "dovetail": __version__, "settings": settings, "card": self.card_ | (card or {})}
@@ -506,7 +508,7 @@ class Segmenter(Estimator):
             return
         for text in as_texts(sentences):
             if text.split() != [text][: len(text)]:
-                raise DovetailError("give texts without white space, which parts words for sure")
+                raise DovetailError("give texts without white space, which always separates words")
             yield self._characters(text)
 
 

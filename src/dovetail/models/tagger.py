@@ -92,15 +92,15 @@ class Tagger(Estimator):
     l1: float = 0.0
     """Penalty on absolute weights, as CRFsuite's c1."""
     iterations: int | None = None
-    """At most so many passes; None for the optimiser's own limit."""
+    """The most passes over the data; None for the optimiser's own limit."""
     batch: int | None = None
-    """Sentences a step, for online optimisers."""
+    """Sentences per step, for online optimisers."""
     gain: float | None = None
     """Step size, for sgd and adagrad."""
     min_count: int = 2
-    """Drop features that occur less often. What was seen once tells little of what comes, and learns by heart."""
+    """Drop features that occur less often: what was seen once says little about new text."""
     min_documents: int = 1
-    """Drop features that occur in fewer documents. With few, long ones, 2 keeps names from being learnt by heart."""
+    """Drop features that occur in fewer documents. With few, long documents, 2 keeps names from being memorised."""
     hash_bits: int | None = None
     """At most 2**hash_bits features, by hashing."""
     observed_only: bool = False
@@ -108,17 +108,17 @@ class Tagger(Estimator):
     merge_twins: bool = True
     """Merge features that fire at the same tokens: exact for L2, and faster."""
     ignore: Sequence[str] = ()
-    """Layers that the features shall not read."""
+    """Layers that the features do not read, such as ``pos`` where new text will have none."""
     calibrate: bool = True
-    """Choose on dev how sure to be: one factor for all weights, which changes probabilities and no ranking."""
+    """Choose on dev how confident to be: one factor for all weights, which changes probabilities but no ranking."""
     balance: bool = True
-    """Choose on dev how readily to answer O, for the best F1. Only the best tagging changes, no probability."""
+    """Choose on dev how readily to answer O, for the best F1. This changes the best tagging, but no probability."""
     agree: bool = True
-    """Choose on dev how strongly the places of a name in one document lean towards one type."""
+    """Choose on dev how strongly the mentions of a name in one document lean towards one type."""
     patience: int = 5
     """Dev measurements without progress before training stops."""
     seed: int = 1
-    """Of everything random."""
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
