@@ -55,13 +55,12 @@ with min_count=1 (--min-count 1) and min_documents=1 (--min-documents 1)
     no feature occurs 3 times, so nothing is left to learn from: give more data, or keep rare features \
 with min_count=1 (--min-count 1)
     """
+    often = f" {count[1]} times" if count[1] > 1 else ""
     where = f" in {documents[1]} documents" if documents[1] > 1 else ""
     dropping = [name for name, value in (count, documents) if value > 1]
     keep = " and ".join(f"{name}=1 (--{name.replace('_', '-')} 1)" for name in dropping)
-    return DovetailError(
-        f"no {what} occurs {count[1]} times{where}, so nothing is left to learn from: give more data, or keep rare "
-        f"features with {keep}"
-    )
+    advice = f", or keep rare features with {keep}" if keep else ""
+    return DovetailError(f"no {what} occurs{often}{where}, so nothing is left to learn from: give more data{advice}")
 
 
 @kernel

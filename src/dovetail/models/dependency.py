@@ -134,7 +134,7 @@ class DependencyParser(Estimator):
 
         ``gold`` has the trees, where the sentences do not. ``init`` starts from another parser's weights.
         ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end. ``told``
-        hears which step begins. Ctrl-C ends a step early with the best weights so far.
+        is called with each step that begins. Ctrl-C ends a step early with the best weights so far.
         """
         self._check_settings()
         self.card_ = {}

@@ -57,7 +57,7 @@ class MultiDomainParser(Estimator):
         progress: Callable[[Progress], None] | None = None,
         doing: Callable[[str], None] | None = None,
     ) -> MultiDomainParser:
-        """Train on the sentences of each domain, by its name. ``doing`` is told what is being prepared."""
+        """Train on the sentences of each domain, by its name. ``doing`` is called with what is being prepared."""
         self._check_settings()
         check_by_name(sentences, gold)
         how: dict[str, Any] = {"progress": progress, "doing": doing}

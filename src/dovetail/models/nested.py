@@ -190,7 +190,7 @@ class NestedTagger(Estimator):
         hidden = {self.target, *self.ignore, *([POS] if self.pos == "joint" else [])}
         found = found.without_columns(hidden | (missing & found.optional))
         if not found.templates:
-            raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
+            raise DovetailError("no feature template is left; give some that read words or layers that the data has")
         return found
 
     def _tags(self, corpus: Sequence[Sentence]) -> list[tuple[str, ...]] | None:

@@ -43,7 +43,7 @@ T = TypeVar("T")
 class Parser(Estimator):
     """A feature-rich constituency parser, trained on sentences that have a tree.
 
-    Words are tagged first, by a tagger that is trained along; the parser reads its tags and may overrule them.
+    Words are tagged first, by a tagger that is trained with the parser, which reads its tags and may overrule them.
     """
 
     features: str = "full"
@@ -111,7 +111,7 @@ class Parser(Estimator):
     ) -> Parser:
         """Train on sentences with trees. With ``dev``, keep the weights that score best there, and stop in time.
 
-        ``gold`` has the trees, where the sentences do not. ``doing`` is told what is being prepared. Ctrl-C ends
+        ``gold`` has the trees, where the sentences do not. ``doing`` is called with what is being prepared. Ctrl-C ends
         training early with the best weights so far.
         """
         self._check_settings()
@@ -224,7 +224,7 @@ class Parser(Estimator):
         return found
 
     def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[tuple[Tree, float]]]:
-        """The k most probable trees of every sentence, best first, each with its probability among those looked at.
+        """The k most probable trees of every sentence, best first, each with its probability among those considered.
 
         Trees that differ only in the parts that a long constituent is built from are one tree; so fewer may be found.
         """

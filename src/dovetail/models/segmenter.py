@@ -216,7 +216,7 @@ class Segmenter(Estimator):
         missing = {c for c in found.columns if c != "word" and not any(c in s.layers for s in corpus)}
         found = found.without_columns({self.target, *self.ignore} - {None} | (missing & found.optional))
         if not found.templates:
-            raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
+            raise DovetailError("no feature template is left; give some that read words or layers that the data has")
         return found
 
     def _minimise(self, training: Any, monitor: Monitor, checkpoint: str | Path | None) -> NDArray[np.float64]:

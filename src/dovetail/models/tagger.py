@@ -229,7 +229,7 @@ class Tagger(Estimator):
         if self.order == 0 and any(t.edge for t in features.templates):
             raise DovetailError("edge(...) templates look at two labels, and with order 0 each label stands alone")
         if not features.templates:
-            raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
+            raise DovetailError("no feature template is left; give some that read words or layers that the data has")
         return features
 
     def _task(self, training: Training, init: Tagger | None) -> tuple[Any, ...]:
