@@ -295,12 +295,16 @@ class Tagger(Estimator):
     def predict_entities(self, sentences: Input, threshold: float = 0.0) -> list[list[Span]]:
         """The entities of the best tagging, each with the exact probability that just this span has just this type."""
         check_probability("threshold", threshold)
-        model, corpus = self._model(), as_sentences(sentences)
-        found = (spans for batch in self._batches(corpus) for spans in entity_probabilities(model, batch))
+        corpus = as_sentences(sentences)
         return [
             [s for s in sentence.located(spans) if (s.probability or 0.0) >= threshold]
-            for sentence, spans in zip(corpus, found, strict=True)
+            for some in in_batches(corpus, BATCH_TOKENS)
+            for sentence, spans in zip(some, self._entities(some), strict=True)
         ]
+
+    def _entities(self, sentences: Sequence[Sentence]) -> list[list[Span]]:
+        """The entities of a batch of sentences, with their probabilities."""
+        return entity_probabilities(self._model(), self._model().chains(sentences, self._threads()))
 
     def span_probability(self, sentence: Sentence | Sequence[str], span: Span) -> float:
         """The exact probability that the tokens of a span form an entity of its type, no longer and no shorter."""
@@ -340,7 +344,7 @@ class Tagger(Estimator):
         chunks = self._model().labels.scheme is not None
         for some in in_batches(sentences, BATCH_TOKENS):
             if chunks and probabilities:
-                for sentence, spans in zip(some, self.predict_entities(some), strict=True):
+                for sentence, spans in zip(some, self._entities(some), strict=True):
                     yield sentence.with_entities(tuple(spans), self.target)
             else:
                 for sentence, tags in zip(some, self.predict(some), strict=True):

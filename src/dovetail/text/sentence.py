@@ -157,12 +157,13 @@ class Sentence:
         >>> Sentence(("Ada", "slept")).located([Span(0, 1, "PER")])[0].text
         'Ada'
         """
+        given = tuple(spans)
+        known = given[0].source if given else None
+        own = self.words, self.offsets, self.raw
+        if known is not None and all(map(is_, known, own)) and all(span.source is known for span in given):
+            return given
         source = self.source
-        return tuple(
-            span if (known := span.source) is not None and all(map(is_, known, source))
-            else Span(span.start, span.end, span.label, span.probability, source)
-            for span in spans
-        )  # fmt: skip
+        return tuple(Span(span.start, span.end, span.label, span.probability, source) for span in given)
 
     def entities(self, layer: str = "ner") -> tuple[Span, ...]:
         """The entities that the tags of ``layer`` spell out, as conlleval reads them."""
