@@ -5,7 +5,7 @@
 >>> dovetail.Sentence(("Ada", "slept"), {"ner": ("B-PER", "O")}).entities()
 (Span(start=0, end=1, label='PER', probability=None),)
 
-Names are imported at their first use, so that ``import dovetail`` takes no time.
+Names, and packages such as ``dovetail.text``, are imported at their first use: ``import dovetail`` takes no time.
 """
 
 from __future__ import annotations
@@ -17,8 +17,21 @@ TYPE_CHECKING = False  # as in typing, which takes time to import
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
+    from typing import Any, overload
 
+    from dovetail import (
+        active,
+        clusters,
+        curves,
+        evaluate,
+        features,
+        grammars,
+        learning,
+        models,
+        scorers,
+        structures,
+        text,
+    )
     from dovetail.evaluate import entity_scores, token_scores
     from dovetail.features.sets import FeatureSet
     from dovetail.models.dependency import DependencyParser
@@ -32,6 +45,18 @@ if TYPE_CHECKING:
     from dovetail.text.formats import read, write
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
+
+    Model = (
+        Tagger
+        | Segmenter
+        | NestedTagger
+        | Parser
+        | JointParser
+        | DependencyParser
+        | MultiDomainTagger
+        | MultiDomainParser
+    )
+    """What a model file may hold."""
 
 __all__ = [
     "DependencyParser",
@@ -50,11 +75,22 @@ __all__ = [
     "Span",
     "Tagger",
     "__version__",
+    "active",
+    "clusters",
+    "curves",
     "embedded",
     "entity_scores",
+    "evaluate",
+    "features",
+    "grammars",
+    "learning",
     "load",
+    "models",
     "read",
+    "scorers",
     "segment",
+    "structures",
+    "text",
     "token_scores",
     "write",
 ]
@@ -79,18 +115,34 @@ _HOMES = {
     "write": "dovetail.text.formats",
 }
 
+_ROOMS = (
+    "active",
+    "clusters",
+    "curves",
+    "evaluate",
+    "features",
+    "grammars",
+    "learning",
+    "models",
+    "scorers",
+    "structures",
+    "text",
+)
+
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _ROOMS:
+        return import_module(f"dovetail.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_ROOMS})
 
 
 ENGLISH_MODEL = "english-ner.dovetail"
@@ -108,8 +160,19 @@ _KINDS = {
 }
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def load(path: None = None) -> Tagger: ...
+    @overload
+    def load(path: str | Path) -> Model: ...
+
+
 def load(path: str | Path | None = None) -> Any:
-    """Read a model file, by its kind a Tagger, a Parser...; without a path, the English model of named entities."""
+    """Read a model file, by its kind a Tagger, a Parser...; without a path, the English model of named entities.
+
+    Where the kind is known, ``Tagger.load(path)`` tells it to editors and type checkers as well.
+    """
     from dovetail.models.file import load_model
 
     found = embedded(ENGLISH_MODEL) if path is None else path

@@ -98,6 +98,6 @@ def _layer(sentence: Sentence, name: str, number: int) -> tuple[str, ...]:
         has = ", ".join(["word", *sentence.layers])
         raise DovetailError(
             f"the features read the layer {name!r}, which sentence {number + 1} lacks (it has {has}); "
-            f"give input with that layer, or train without it"
+            f"give input that has it, or train without it: ignore=[{name!r}], or --ignore {name}"
         )
     return sentence.layers[name]

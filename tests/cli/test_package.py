@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +37,53 @@ def test_load(model: Path) -> None:
 def test_a_file_that_is_not_installed() -> None:
     with pytest.raises(dovetail.DovetailError, match="lacks the file 'nosuch'"):
         dovetail.embedded("nosuch")
+
+
+def test_packages_are_there_after_a_bare_import() -> None:
+    code = """
+import sys
+import dovetail
+assert not {"numpy", "numba", "dovetail.text"} & set(sys.modules), "import dovetail is to be quick"
+dovetail.text.read_brackets, dovetail.text.sentences, dovetail.text.brackets.parse_tree, dovetail.text.tree_svg
+dovetail.evaluate.scores_table, dovetail.evaluate.bootstrap
+dovetail.features.lexicon.Lexicon, dovetail.features.templates, dovetail.clusters.recipe.learn_clusterings
+dovetail.structures.chain.Chain, dovetail.models.file.load_model, dovetail.active.select, dovetail.active.diversity
+dovetail.curves.LearningCurve, dovetail.curves.runs, dovetail.grammars.pcfg, dovetail.learning.losses
+dovetail.scorers.linear
+for name in ("text", "features"):
+    try:
+        getattr(dovetail, name).nosuch
+    except AttributeError as error:
+        assert "no attribute 'nosuch'" in str(error)
+    else:
+        raise AssertionError(name)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_types_of_what_is_loaded(tmp_path: Path) -> None:
+    from mypy import api
+
+    file = tmp_path / "snippet.py"
+    file.write_text(
+        "import dovetail\n"
+        "reveal_type(dovetail.load())\n"
+        "reveal_type(dovetail.load('m'))\n"
+        "reveal_type(dovetail.load()('Ada slept.'))\n"
+        "reveal_type(dovetail.load().annotate('Ada slept.'))\n"
+        "reveal_type(dovetail.load().annotate(['Ada slept.']))\n"
+        "reveal_type(dovetail.text.read_brackets)\n"
+        "dovetail.load().nosuch\n"
+    )
+    options = ["--follow-imports=silent", "--ignore-missing-imports", f"--cache-dir={tmp_path / 'cache'}"]
+    told, problems, _ = api.run([*options, str(file)])
+    lines = [line.split("Revealed type is ")[1] for line in told.splitlines() if "Revealed" in line]
+    assert len(lines) == 6, told + problems
+    assert lines[0] == '"dovetail.models.tagger.Tagger"'
+    assert "Segmenter" in lines[1]
+    assert "Parser" in lines[1]
+    assert lines[2] == lines[3] == '"dovetail.text.sentence.Document"'
+    assert "Iterator[dovetail.text.sentence.Document]" in lines[4]
+    assert "def (" in lines[5]
+    assert '"Tagger" has no attribute "nosuch"' in told

@@ -13,9 +13,9 @@ import pytest
 import dovetail
 from dovetail.cli import progress
 from dovetail.cli.display import show
-from dovetail.cli.stream import annotate_documents
 from dovetail.learning.monitor import Progress
 from dovetail.text.sentence import Document, Sentence, Span
+from dovetail.text.stream import annotate_documents
 
 MODULES = [
     f"dovetail.cli.{name}"
@@ -30,7 +30,6 @@ MODULES = [
         "paths",
         "progress",
         "scores",
-        "stream",
     )
 ]
 

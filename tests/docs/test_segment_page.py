@@ -24,5 +24,5 @@ def test_defaults_are_those_of_the_code() -> None:
     settings = Segmenter().get_params()
     assert rows.keys() == settings.keys()
     for name, default in settings.items():
-        if default is not None and default != {}:
+        if default not in (None, {}, ()):
             assert rows[name] == (f"{default:g}" if isinstance(default, float) else str(default)), name

@@ -5,12 +5,15 @@ import importlib
 import pickle
 import pkgutil
 import warnings
+from dataclasses import replace
 
 import pytest
 
 import dovetail.text
+from dovetail.errors import DovetailError
 from dovetail.text.documents import MAX_TOKENS, Member, group, join_pieces, ungroup
 from dovetail.text.report import ReadReport, ReadWarning, reporting
+from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.spans import character_spans, covered_tokens, outermost, with_text
 
@@ -96,3 +99,57 @@ def test_reports_warn_once_a_kind_unless_collected():
         report.note("odd", "f")
     assert own
     assert str(own) == "1 time: odd (first at f)"
+
+
+def test_spans_know_their_text_and_characters():
+    [sentence] = segment("Ada  Lovelace (poet) slept.", offset=100)
+    sentence = sentence.with_entities((Span(0, 2, "PER", 0.9),))
+    [span] = sentence.spans
+    assert (span.text, span.start_char, span.end_char) == ("Ada  Lovelace", 100, 113)
+    assert [e.text for e in sentence.entities()] == ["Ada  Lovelace"]
+    assert sentence.text == str(sentence) == "Ada  Lovelace (poet) slept."
+    wider = replace(span, end=4)
+    assert wider.text == "Ada  Lovelace (poet"
+    assert pickle.loads(pickle.dumps(span)).text == span.text
+
+
+def test_spans_are_the_same_with_and_without_a_sentence():
+    alone, held = Span(0, 1, "X", 0.5), Sentence(("a",), spans=(Span(0, 1, "X", 0.5),)).spans[0]
+    assert (alone, hash(alone), repr(alone)) == (held, hash(held), repr(held))
+    assert repr(held) == "Span(start=0, end=1, label='X', probability=0.5)"
+    with pytest.raises(DovetailError, match="belongs to no sentence"):
+        _ = alone.text
+    with pytest.raises(DovetailError, match="no character offsets"):
+        _ = held.start_char
+
+
+def test_spans_know_the_sentence_that_holds_them_now():
+    first, other = Sentence(("Ada", "slept"), spans=(Span(0, 1, "PER"),)), Sentence(("Bob", "slept"))
+    assert other.with_entities(first.spans).spans[0].text == "Bob"
+    assert first.with_layer("pos", ("A", "B")).spans[0] is first.spans[0]
+    moved = replace(first, offsets=((7, 10), (11, 16)))
+    assert moved.spans[0].start_char == 7
+
+
+def test_words_without_a_text():
+    sentence = Sentence(("Ada", "slept", "."))
+    assert (list(sentence), str(sentence)) == (["Ada", "slept", "."], "Ada slept .")
+    assert str(replace(sentence, offsets=((0, 3), (4, 9), (9, 10)))) == "Ada slept."
+    assert str(replace(sentence, offsets=((0, 3), (4, 9), (9, 10)), raw="of another length")) == "Ada slept."
+    assert str(Sentence(())) == ""
+
+
+def test_a_document_lends_its_text_to_sentences():
+    sentence = Sentence(("de", "le", "x"), {"ner": ("B-X", "I-X", "O")}, offsets=((10, 12), (10, 12), (13, 14)))
+    document = Document((sentence, Sentence(("y",))), "du x y", offset=10)
+    assert [str(s) for s in document] == ["du x", "y"]
+    assert str(document) == "du x y"
+    [entity] = document.entities()
+    assert (entity.text, document.slice(entity.start_char, entity.end_char)) == ("du", "du")
+    assert str(Document((Sentence(("a", "b")), Sentence(("c",))))) == "a b\nc"
+
+
+def test_entities_of_a_document_have_probabilities_where_spans_do():
+    tagged = Sentence(("Ada",), {"ner": ("B-PER",)})
+    document = Document((tagged.with_entities((Span(0, 1, "PER", 0.9),)), tagged, Sentence(("x",))))
+    assert [e.probability for e in document.entities()] == [0.9, None]

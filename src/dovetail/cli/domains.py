@@ -27,7 +27,7 @@ def load_model(model: Path | None, domain: str | None) -> Any:
     import dovetail
 
     watch()
-    found = dovetail.load(model)
+    found: Any = dovetail.load(model) if model is not None else dovetail.load()
     for one in ("tagger_of", "parser_of"):
         if hasattr(found, one):
             return getattr(found, one)(domain)

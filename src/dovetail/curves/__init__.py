@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dovetail.curves.configurations import Configuration, parse_configuration, read_configurations
 from dovetail.curves.curve import LearningCurve
 from dovetail.curves.plot import draw_curves
 from dovetail.curves.summary import Curve, Point, curves_of
 from dovetail.curves.table import curves_csv, curves_table, savings
+from dovetail.rooms import modules_of
 
 __all__ = [
     "Configuration",
@@ -21,3 +24,6 @@ __all__ = [
     "read_configurations",
     "savings",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = modules_of(__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dovetail.evaluate.attachments import AttachmentScores, attachment_counts, attachment_scores
 from dovetail.evaluate.bootstrap import Comparison, ScoreInterval, bootstrap_interval, paired_bootstrap
 from dovetail.evaluate.brackets import BracketScores, bracket_counts, bracket_scores
@@ -13,6 +15,7 @@ from dovetail.evaluate.plot import reliability_plot
 from dovetail.evaluate.report import scores_dict, scores_table
 from dovetail.evaluate.shuffling import ShufflingTest, stratified_shuffling
 from dovetail.evaluate.tokens import TokenScores, token_scores
+from dovetail.rooms import modules_of
 
 __all__ = [
     "AttachmentScores",
@@ -44,3 +47,6 @@ __all__ = [
     "stratified_shuffling",
     "token_scores",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = modules_of(__name__)

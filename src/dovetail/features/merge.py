@@ -112,6 +112,7 @@ def _fired(design: Design) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     count = np.zeros(design.features, dtype=np.int64)
     signature = np.zeros(design.features, dtype=np.uint64)
     rows = (design.links, design.offsets, design.row_ptr, design.row_feature)
-    row_count, row_sum = (np.zeros(len(design.row_ptr) - 1, dtype=kind) for kind in (np.int64, np.uint64))
+    row_count = np.zeros(len(design.row_ptr) - 1, dtype=np.int64)
+    row_sum = np.zeros(len(design.row_ptr) - 1, dtype=np.uint64)
     _signatures(*rows, design.feature_index, noise, row_count, row_sum, count, signature)
     return count, signature

@@ -45,16 +45,22 @@ def documents_with(
     return count
 
 
-def nothing_left(what: str, count: tuple[str, int], documents: tuple[str, int]) -> DovetailError:
+def nothing_left(what: str, count: tuple[str, int], documents: tuple[str, int] = ("min_documents", 1)) -> DovetailError:
     """The error where no feature occurs so often and in so many documents: the names and values of both settings.
 
     >>> print(nothing_left("feature", ("min_count", 3), ("min_documents", 2)))
-    no feature occurs 3 times in 2 documents: lower min_count or min_documents, or give more data
-    >>> print(nothing_left("feature", ("min_count", 3), ("min_documents", 1)))
-    no feature occurs 3 times: lower min_count, or give more data
+    no feature occurs 3 times in 2 documents, so nothing is left to learn from: give more data, or keep rare features \
+with min_count=1 (--min-count 1) and min_documents=1 (--min-documents 1)
+    >>> print(nothing_left("feature", ("min_count", 3)))
+    no feature occurs 3 times, so nothing is left to learn from: give more data, or keep rare features \
+with min_count=1 (--min-count 1)
     """
-    where, lower = (f" in {documents[1]} documents", f" or {documents[0]}") if documents[1] > 1 else ("", "")
-    return DovetailError(f"no {what} occurs {count[1]} times{where}: lower {count[0]}{lower}, or give more data")
+    often = f" {count[1]} times" if count[1] > 1 else ""
+    where = f" in {documents[1]} documents" if documents[1] > 1 else ""
+    dropping = [name for name, value in (count, documents) if value > 1]
+    keep = " and ".join(f"{name}=1 (--{name.replace('_', '-')} 1)" for name in dropping)
+    advice = f", or keep rare features with {keep}" if keep else ""
+    return DovetailError(f"no {what} occurs{often}{where}, so nothing is left to learn from: give more data{advice}")
 
 
 @kernel

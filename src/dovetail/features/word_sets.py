@@ -52,6 +52,8 @@ def chain_features(
     'words'
     """
     resources = dict(resources or {})
+    if not isinstance(features, Iterable | FeatureSet):
+        return FeatureSet.of(features)
     if isinstance(features, str) and (features in WORD_SETS or features in SETS):
         lines = (WORD_SETS | SETS)[features][1]
         usual = [line for name, resource in resources.items() for line in _usual(written(name), resource)]

@@ -22,9 +22,10 @@ from dovetail.models.dependency_pieces import cut_points, joined
 from dovetail.models.dependency_relations import TEMPLATES, with_arcs
 from dovetail.models.dependency_training import ArcTraining, Heads
 from dovetail.models.dependency_tuning import calibrated, surest
-from dovetail.models.estimator import Estimator, check_at_least, check_choice
+from dovetail.models.estimator import Estimator, check_choice
 from dovetail.models.file import Arrays, load_model, save_model
-from dovetail.models.tagger import Tagger, as_sentences
+from dovetail.models.inputs import as_sentences, check_count, labelled
+from dovetail.models.tagger import Tagger
 from dovetail.models.tagging import given_tags, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.text.dependencies import Dependencies, dependency_heads, projectivise, with_dependencies
@@ -85,17 +86,17 @@ class DependencyParser(Estimator):
     l2: float = 3.0
     """Penalty on squared weights: 1 / (2 variance)."""
     iterations: int | None = None
-    """At most so many passes; None for the optimiser's own limit."""
+    """The most passes over the data; None for the optimiser's own limit."""
     min_count: int = 5
-    """Words that occur less often are known by their endings alone."""
+    """Words that occur less often are represented by their endings alone."""
     bits: int = 22
     """2**bits weights of pairs of head and dependent, by hashing."""
     threshold: float = 1e-4
-    """Arcs that a small model gives less than this probability are not looked at; 0 looks at all."""
+    """Arcs less probable than this under a small model are not considered; 0 considers all."""
     max_length: int | None = None
     """Longer sentences are left out of training, and counted."""
     calibrate: bool = True
-    """Choose on dev how sure to be: one factor for all weights, which changes probabilities."""
+    """Choose on dev how confident to be: one factor for all weights, which changes probabilities."""
     patience: int = 3
     """Dev measurements without progress before training stops."""
     threads: int | None = None
@@ -121,6 +122,7 @@ class DependencyParser(Estimator):
     def fit(
         self,
         sentences: Input,
+        gold: Sequence[Dependencies] | None = None,
         *,
         dev: Input | None = None,
         init: DependencyParser | None = None,
@@ -130,13 +132,14 @@ class DependencyParser(Estimator):
     ) -> DependencyParser:
         """Train. With ``dev``, keep the weights that attach best there and stop when they no longer get better.
 
-        ``init`` starts from another parser's weights. ``checkpoint`` names a file from which training goes on if it
-        exists, and which is deleted at the end. ``told`` hears which step begins. Ctrl-C ends a step early with the
-        best weights so far.
+        ``gold`` has the trees, where the sentences do not. ``init`` starts from another parser's weights.
+        ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end. ``told``
+        is called with each step that begins. Ctrl-C ends a step early with the best weights so far.
         """
         self._check_settings()
         self.card_ = {}
-        corpus = self._short_enough(as_sentences(sentences))
+        given = labelled(as_sentences(sentences), gold, with_dependencies, "training")
+        corpus = self._short_enough(given)
         if not any(map(len, corpus)):
             raise DovetailError(
                 "the training data has no words to learn from; check the file, its format and max_length"
@@ -157,17 +160,17 @@ class DependencyParser(Estimator):
         )  # fmt: skip
         monitor = Monitor(report=progress, patience=self.patience, dev_every=DEV_EVERY)
         held_out: _Looked | None = None
-        gold: list[Heads] = []
+        right: list[Heads] = []
         if dev is not None:
             held_out = self._look([s for s in as_sentences(dev) if len(s) <= LONGEST])
-            gold, self.card_["projectivised_dev"] = gold_heads(held_out.sentences)
-            monitor.dev_score = self._dev_scorer(training, held_out, gold)
+            right, self.card_["projectivised_dev"] = gold_heads(held_out.sentences)
+            monitor.dev_score = self._dev_scorer(training, held_out, right)
         told("training the parser")
         weight = self._minimise(training, init, monitor, checkpoint)
         self.model_ = training.export(weight)
         if held_out is not None and self.calibrate:
             self.model_ = calibrated(
-                self.model_, [s.words for s in held_out.sentences], held_out.tags, gold, self._threads()
+                self.model_, [s.words for s in held_out.sentences], held_out.tags, right, self._threads()
             )
         self.card_ |= {
             "sentences": len(corpus),
@@ -192,15 +195,8 @@ class DependencyParser(Estimator):
         return learn_tags(lambda: pos_tagger(self.clusters, self.threads, layer=self.tags), bare, FOLDS, told)
 
     def _check_settings(self) -> None:
-        settings = self.get_params()
+        super()._check_settings()
         check_choice("decode", self.decode, ("expected", "best"))
-        check_at_least(settings, {"iterations": 1, "min_count": 1, "patience": 1, "threads": 1, "max_length": 1})
-        if not 8 <= self.bits <= 28:
-            raise DovetailError(f"bits={self.bits}: choose 8 to 28")
-        if not 0 <= self.l2 < np.inf:
-            raise DovetailError(f"l2={self.l2}: a penalty is zero or positive")
-        if not 0 <= self.threshold < 1:
-            raise DovetailError(f"threshold={self.threshold}: a probability below 1")
 
     def _short_enough(self, corpus: list[Sentence]) -> list[Sentence]:
         """Sentences to learn from; those too long are counted in the card."""
@@ -274,6 +270,7 @@ class DependencyParser(Estimator):
 
     def kbest(self, sentences: Input, k: int = 10) -> list[list[DependencyTree]]:
         """The k most probable trees of every sentence, with their probabilities, best first."""
+        check_count("k", k)
         found = []
         for some in in_batches(self._checked(sentences), BATCH_ARCS, _arcs):
             batch = self._batch(self._look(some))
@@ -289,7 +286,8 @@ class DependencyParser(Estimator):
 
     def sample(self, sentences: Input, n: int = 1, seed: int = 1) -> list[list[tuple[int, ...]]]:
         """The heads of ``n`` trees of every sentence, drawn exactly from the model's distribution."""
-        rng = np.random.default_rng(seed)
+        check_count("n", n)
+        rng = self._random(seed)
         found = []
         for some in in_batches(self._checked(sentences), BATCH_ARCS, _arcs):
             batch = self._batch(self._look(some))
@@ -297,7 +295,7 @@ class DependencyParser(Estimator):
             found += [[tuple(row.tolist()) for row in part] for part in np.split(drawn, batch.offsets[1:-1], axis=1)]
         return found
 
-    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
+    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
         """The sentences with the layers ``head`` and ``deprel``, and predicted tags where the parser has a tagger.
 
         With ``probabilities``, the layer ``head_probability`` has the probability of each word's arc.
@@ -308,13 +306,13 @@ class DependencyParser(Estimator):
                 found = found.with_layer("head_probability", tuple(f"{p:.4f}" for p in sure))
             yield found
 
-    def score(self, sentences: Input) -> float:
+    def score(self, sentences: Input, gold: Sequence[Dependencies] | None = None) -> float:
         """Unlabelled attachment in percent of all words; gold trees with crossing arcs are made projective."""
-        corpus = as_sentences(sentences)
-        gold = [heads - 1 for heads in gold_heads(corpus)[0]]
+        corpus = labelled(as_sentences(sentences), gold, with_dependencies, "gold")
+        known = [heads - 1 for heads in gold_heads(corpus)[0]]
         found = [np.array(d.heads) for d in self.predict(corpus)]
-        words = sum(map(len, gold))
-        right = sum(int((a == b).sum()) for a, b in zip(gold, found, strict=True))
+        words = sum(map(len, known))
+        right = sum(int((a == b).sum()) for a, b in zip(known, found, strict=True))
         return 100.0 * right / words if words else 0.0
 
     # files
@@ -373,6 +371,9 @@ class DependencyParser(Estimator):
         return made
 
     # inner workings
+
+    def _layers_read(self) -> tuple[str, ...]:
+        return (self.tags,) if self.tagger_ is None else ()
 
     def _model(self) -> DependencyModel:
         if self.model_ is None:

@@ -7,6 +7,14 @@ from collections.abc import Collection, Mapping, Sequence, Sized
 from dovetail.errors import DovetailError
 
 
+def check_by_name(data: object, gold: object = None) -> None:
+    """The sentences of domains come by their names, with the answers to learn in them."""
+    if not isinstance(data, Mapping):
+        raise DovetailError('give the sentences of each domain by its name: {"news": [...], "web": [...]}')
+    if gold is not None:
+        raise DovetailError("the answers to learn are in the sentences of each domain; give none apart from them")
+
+
 def check_data(data: Mapping[str, Sequence[Sized]]) -> None:
     """There are domains, and every one has a sentence with words."""
     if not data:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from dovetail.errors import DovetailError, ModelFileError
 from dovetail.learning.monitor import Progress
 from dovetail.models import dependency_domains, parser_domains
 from dovetail.models.dependency import DependencyParser
-from dovetail.models.domain_names import check_known
+from dovetail.models.domain_names import check_by_name, check_known
 from dovetail.models.estimator import Estimator
 from dovetail.models.file import Arrays, load_model, save_model
 from dovetail.models.parser import Parser
@@ -41,9 +41,9 @@ class MultiDomainParser(Estimator):
     """
 
     parser: AnyParser
-    """What kind of parser, with its settings."""
+    """The kind of parser, with its settings."""
     sigma: float | None = None
-    """How far a domain goes its own way: 0 is one parser of all text, 1 is feature augmentation. None: by the kind."""
+    """How far a domain may differ: 0 is one parser for all text, 1 is feature augmentation. None: by the kind."""
 
     kind: ClassVar[str] = "domain-parsers"
 
@@ -52,15 +52,16 @@ class MultiDomainParser(Estimator):
     def fit(
         self,
         sentences: Mapping[str, Sequence[Sentence]],
+        gold: None = None,
         *,
         progress: Callable[[Progress], None] | None = None,
         doing: Callable[[str], None] | None = None,
     ) -> MultiDomainParser:
-        """Train on the sentences of each domain, by its name. ``doing`` is told what is being prepared."""
+        """Train on the sentences of each domain, by its name. ``doing`` is called with what is being prepared."""
+        self._check_settings()
+        check_by_name(sentences, gold)
         how: dict[str, Any] = {"progress": progress, "doing": doing}
         if self.sigma is not None:
-            if not 0 <= self.sigma < np.inf:
-                raise DovetailError(f"sigma={self.sigma}: a standard deviation is a number that is not negative")
             how["sigma"] = self.sigma
         if isinstance(self.parser, DependencyParser):
             self.parsers_ = {**dependency_domains.fit_domains(self.parser, sentences, **how)}
@@ -77,8 +78,7 @@ class MultiDomainParser(Estimator):
 
     def parser_of(self, domain: str | None = None) -> Any:
         """The parser of a domain, with all that such a parser can do; without a domain, that for other text."""
-        if not self.parsers_:
-            raise DovetailError("this parser is not trained: call fit, or load a model")
+        self._check_trained()
         check_known(domain, self.domains_)
         return self.parsers_[domain].set_params(threads=self.parser.threads)
 
@@ -87,11 +87,17 @@ class MultiDomainParser(Estimator):
         found: list[Any] = self.parser_of(domain).predict(sentences)
         return found
 
-    def annotate(
-        self, sentences: Iterable[Sentence], domain: str | None = None, probabilities: bool = True
-    ) -> Iterator[Sentence]:
-        """The sentences with their trees."""
-        found: Iterator[Sentence] = self.parser_of(domain).annotate(sentences, probabilities)
+    def annotate(  # type: ignore[override]
+        self, items: Any, domain: str | None = None, probabilities: bool = True
+    ) -> Any:
+        """Sentences, documents or texts of a domain with their trees: see ``Parser.annotate``."""
+        return self.parser_of(domain).annotate(items, probabilities)
+
+    def _is_trained(self) -> bool:
+        return bool(self.parsers_)
+
+    def _layers_read(self) -> tuple[str, ...]:
+        found: tuple[str, ...] = self.parser_of().needs
         return found
 
     def score(self, sentences: Iterable[Sentence], domain: str | None = None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,12 +16,13 @@ from dovetail.learning.hierarchical import HierarchicalObjective
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.models.chain_model import ChainModel, best_with_bias
 from dovetail.models.domain_model import DomainModel, Tuning
-from dovetail.models.domain_names import check_data, check_known
+from dovetail.models.domain_names import check_by_name, check_data, check_known
 from dovetail.models.domain_training import Domain, DomainTraining
 from dovetail.models.estimator import Estimator, check_choice
 from dovetail.models.file import load_model, save_model
+from dovetail.models.inputs import as_sentences
 from dovetail.models.labels import Labels
-from dovetail.models.tagger import Input, Tagger, as_sentences, tagging_score
+from dovetail.models.tagger import Input, Tagger, tagging_score
 from dovetail.models.tuning import COARSE_BALANCES, agreeing, balanced, calibration
 from dovetail.text.sentence import Sentence
 from dovetail.version import __version__
@@ -85,6 +86,7 @@ class MultiDomainTagger(Estimator):
     def fit(
         self,
         sentences: Mapping[str, Input],
+        gold: None = None,
         *,
         dev: Mapping[str, Input] | None = None,
         progress: Callable[[Progress], None] | None = None,
@@ -94,6 +96,7 @@ class MultiDomainTagger(Estimator):
         With dev, the weights are kept whose mean score over the domains is best, and so is ``sigma`` unless given.
         """
         self._check_settings()
+        check_by_name(sentences, gold)
         data = {name: self._data(name, given, "training") for name, given in sentences.items()}
         held_out = {name: self._data(name, given, "dev") for name, given in (dev or {}).items()}
         _check_domains(data, held_out)
@@ -133,12 +136,13 @@ class MultiDomainTagger(Estimator):
         return self
 
     def _check_settings(self) -> None:
+        super()._check_settings()
         check_choice("strategy", self.strategy, STRATEGIES)
+        if not isinstance(self.tagger, Tagger):
+            raise DovetailError(f"tagger={self.tagger!r}: give a Tagger")
         self.tagger._check_settings()
         if self.tagger.l1:
             raise DovetailError("domains share their weights by a Gaussian prior: l1 must be 0; use l2")
-        if self.sigma is not None and not 0 <= self.sigma < np.inf:
-            raise DovetailError(f"sigma={self.sigma}: a standard deviation is zero or positive")
         if self.sigma is not None and self.strategy != "hierarchical":
             raise DovetailError(f"sigma is for the strategy hierarchical; {self.strategy} says itself what is shared")
 
@@ -250,11 +254,11 @@ class MultiDomainTagger(Estimator):
         """The best tags of every sentence of a domain."""
         return self.tagger_of(domain).predict(sentences)
 
-    def annotate(
-        self, sentences: Iterable[Sentence], domain: str | None = None, probabilities: bool = True
-    ) -> Iterator[Sentence]:
-        """The sentences with their tags and, for chunk tags, their entities with probabilities."""
-        return self.tagger_of(domain).annotate(sentences, probabilities)
+    def annotate(  # type: ignore[override]
+        self, items: Any, domain: str | None = None, probabilities: bool = True
+    ) -> Any:
+        """Sentences, documents or texts of a domain, with their tags and entities: see ``Tagger.annotate``."""
+        return self.tagger_of(domain).annotate(items, probabilities)
 
     def score(self, sentences: Input, domain: str | None = None) -> float:
         """Entity F1 in percent, or token accuracy in percent for plain labels."""
@@ -288,6 +292,9 @@ class MultiDomainTagger(Estimator):
         return found
 
     # inner workings
+
+    def _layers_read(self) -> tuple[str, ...]:
+        return tuple(layer for layer in self._model().shared.features.columns if layer != "word")
 
     def _model(self) -> DomainModel:
         if self.model_ is None:

@@ -36,7 +36,8 @@ def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     checks = {name: _checksum(array) for name, array in arrays.items()}
-    whole = json.dumps({"format": FORMAT, "version": VERSION, "checksums": checks, **header}, ensure_ascii=False)
+    about = {"format": FORMAT, "version": VERSION, "checksums": checks, **header}
+    whole = json.dumps(about, ensure_ascii=False, default=_plain)
     # One entry, checksum and text together: several would be written in no certain order.
     data = save(arrays, metadata={KEY: f"{zlib.crc32(whole.encode('utf-8')):08x}{whole}"})
     with atomic_writer(path, binary=True) as out:
@@ -60,6 +61,13 @@ def load_model(path: str | Path, kind: str | None = None) -> tuple[dict[str, Any
         if name not in arrays or _checksum(arrays[name]) != expected:
             raise ModelFileError(f"{path}: the file is damaged (checksum of {name!r}); copy or train it again")
     return header, arrays
+
+
+def _plain(value: object) -> object:
+    """A number of numpy, such as a search over settings gives, as one that JSON knows."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be written to a model file")
 
 
 def _checksum(array: NDArray[Any]) -> int:

@@ -17,16 +17,17 @@ from dovetail.grammars.entities import RepairReport, fitted_all
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.online import AdaGrad
 from dovetail.learning.priors import Prior
-from dovetail.models.estimator import check_at_least
+from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint_model import JointModel
 from dovetail.models.joint_training import JointCorpus, JointTraining, Least
-from dovetail.models.parser import BATCH_SENTENCES, Parser
+from dovetail.models.parser import BATCH_SENTENCES, Parser, with_tree
 from dovetail.models.parser_data import treebank_of
 from dovetail.models.parser_decoding import LONGEST
 from dovetail.models.tagger import Tagger
 from dovetail.models.tuning import best_bias
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import outermost
+from dovetail.text.tree import Tree
 
 BIASES = np.arange(-1.0, 3.1, 0.5)  # what an entity may be worth, beyond what the model says
 USUAL_BIAS = {"viterbi": 0.5, "recall": 1.5}
@@ -46,9 +47,9 @@ class JointParser(Parser):
     entity_min_documents: int = 1
     """Drop features of entities that occur in fewer documents: see ``Tagger.min_documents``."""
     sigma: float = 0.3
-    """How far models of trees alone and of entities alone may deviate from what is shared; 0 for not at all."""
+    """How far models of trees alone and of entities alone may differ from the shared weights; 0 for not at all."""
     balance: bool = True
-    """Choose on dev what an entity is worth when the best tree is chosen, for the best F1; without dev it is 0.5."""
+    """Choose on dev how much an entity adds to the score of a tree, for the best F1; without dev it is 0.5."""
 
     kind: ClassVar[str] = "joint"
     target: ClassVar[str] = "ner"
@@ -60,6 +61,7 @@ class JointParser(Parser):
     def fit(
         self,
         sentences: Iterable[Sentence],
+        gold: Sequence[Tree] | None = None,
         *,
         trees_only: Iterable[Sentence] = (),
         entities_only: Iterable[Sentence] = (),
@@ -69,6 +71,7 @@ class JointParser(Parser):
     ) -> JointParser:
         """Train on sentences with trees and entities (of nested ones the outermost).
 
+        ``gold`` has the trees, where the sentences do not; the entities are in their ``spans``.
         ``trees_only`` and ``entities_only`` are other sentences that have one and not the other: they make models of
         their own, on which the weights of the joint one lean. Entities that cross constituents are repaired or left
         out: see ``repairs_``. With ``dev``, keep the weights with the best mean of bracket F1 and entity F1 there.
@@ -76,11 +79,8 @@ class JointParser(Parser):
         self._check_settings()
         if self.features == "generative":
             raise DovetailError("features='generative' is of parsers; a joint parser is trained")
-        check_at_least(self.get_params(), {"entity_min_count": 1, "entity_min_documents": 1})
-        if not 0 <= self.sigma < np.inf:
-            raise DovetailError(f"sigma={self.sigma}: a standard deviation is not negative")
         say = doing or (lambda what: None)
-        everything = _outermost(sentences)
+        everything = _outermost(labelled(as_sentences(sentences), gold, with_tree, "training"))
         self.repairs_ = RepairReport()
         both = _clean(fitted_all(_with_trees(everything), self.repairs_), "training", self.max_length)
         trees = _clean(list(trees_only), "trees-only", self.max_length, may_be_empty=True)
@@ -148,10 +148,15 @@ class JointParser(Parser):
 
     def predict_entities(self, sentences: Iterable[Any], threshold: float = 0.0) -> list[list[Span]]:
         """The entities of every sentence, each with its probability."""
-        found = self.parse(sentences, probabilities=True)
-        return [[e for e in each.entities if (e.probability or 0.0) >= threshold] for each in found]
+        check_probability("threshold", threshold)
+        corpus = as_sentences(sentences)
+        found = self.parse(corpus, probabilities=True)
+        return [
+            [e for e in sentence.located(each.entities) if (e.probability or 0.0) >= threshold]
+            for sentence, each in zip(corpus, found, strict=True)
+        ]
 
-    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
+    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
         """The sentences with trees, entities, and parts of speech in the layer ``pos``."""
         stream = iter(sentences)
         while some := list(islice(stream, BATCH_SENTENCES)):
@@ -159,9 +164,9 @@ class JointParser(Parser):
                 made = sentence.with_entities(found.entities)
                 yield replace(made, tree=found.tree).with_layer("pos", found.tree.tags())
 
-    def score(self, sentences: Iterable[Sentence]) -> float:
+    def score(self, sentences: Iterable[Sentence], gold: Sequence[Tree] | None = None) -> float:
         """The mean of bracket F1 and entity F1, in percent."""
-        corpus = _outermost(sentences)
+        corpus = _outermost(labelled(as_sentences(sentences), gold, with_tree, "gold"))
         return joint_score(corpus, list(self.annotate([replace(s, spans=()) for s in corpus], False)))
 
 

@@ -19,14 +19,14 @@ from dovetail.features.templates import call
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.models.batching import in_batches
-from dovetail.models.estimator import Estimator, check_at_least, check_choice
+from dovetail.models.estimator import Estimator, check_choice
 from dovetail.models.file import load_model, save_model
+from dovetail.models.inputs import as_sentences, check_count, check_probability, labelled
 from dovetail.models.nested_gold import as_tree
 from dovetail.models.nested_model import NestedModel, spans_of
 from dovetail.models.nested_training import NestedTraining
 from dovetail.models.nested_tuning import COARSE_THRESHOLDS, calibrated, threshold_scores, tuned
 from dovetail.models.segment_training import length_bound
-from dovetail.models.tagger import as_sentences
 from dovetail.structures.grammar import Derivation, ParseChart
 from dovetail.structures.nested import LONGEST
 from dovetail.structures.nested_grammar import nested_chart, segments_in
@@ -68,17 +68,17 @@ class NestedTagger(Estimator):
     features: Any = "nested"
     """A named set, or lines of templates."""
     resources: Mapping[str, Resource] = field(default_factory=dict)
-    """Clusters and lexicons by name; a named set is joined by the usual templates of each."""
+    """Clusters and lexicons by name; their usual templates are added to a named set."""
     target: str = "ner"
     """The layer whose tags spell the entities of sentences that have no spans; answers are written there as well."""
     ignore: Sequence[str] = ()
-    """Layers that a named set is not to read, such as ``pos`` where new text will have none."""
+    """Layers that a named set does not read, such as ``pos`` where new text will have none."""
     pos: str = "given"
     """given: parts of speech in the layer ``pos`` are read, if there are any. joint: they are found as well."""
     longest: int | None = None
-    """The most words of an entity; None for 100, which is no bound at all in sentences of up to so many."""
+    """The most words in an entity; None for 100, which is no limit for sentences up to that length."""
     max_length: int | None = None
-    """Training sentences of more words are left out; None for none."""
+    """Leave longer sentences out of training; None to keep all."""
     optimiser: str = "adagrad"
     """adagrad, lbfgs or sgd."""
     l2: float = 4.0
@@ -86,9 +86,9 @@ class NestedTagger(Estimator):
     l1: float = 0.0
     """Penalty on absolute weights."""
     iterations: int | None = None
-    """At most so many passes; None for 15, or of lbfgs its own limit."""
+    """The most passes over the data; None for 15, or with lbfgs for its own limit."""
     batch: int | None = None
-    """Sentences a step, for online optimisers."""
+    """Sentences per step, for online optimisers."""
     gain: float | None = None
     """Step size, for online optimisers; None for 0.05."""
     min_count: int = 2
@@ -96,15 +96,15 @@ class NestedTagger(Estimator):
     hash_bits: int | None = None
     """At most 2**hash_bits features in each part, by hashing."""
     calibrate: bool = True
-    """Choose on dev how sure to be."""
+    """Choose on dev how confident to be."""
     agree: bool = True
-    """Choose on dev how far the places of the same words in one document agree."""
+    """Choose on dev how strongly mentions of the same words in one document lean towards one answer."""
     balance: bool = True
     """Choose on dev how probable an entity must be, for the best F1; else it is 0.4."""
     patience: int = 4
     """Dev measurements without progress before training stops."""
     seed: int = 1
-    """Of everything random."""
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
@@ -121,6 +121,7 @@ class NestedTagger(Estimator):
     def fit(
         self,
         sentences: Sequence[Any],
+        gold: Sequence[Sequence[Span]] | None = None,
         *,
         dev: Sequence[Any] | None = None,
         checkpoint: str | Path | None = None,
@@ -128,12 +129,13 @@ class NestedTagger(Estimator):
     ) -> NestedTagger:
         """Train. With ``dev``, keep the weights that score best there and stop when they no longer get better.
 
-        ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end. Ctrl-C
-        ends training early with the best weights so far. Entities that no tree can hold are left out, and counted by
-        reason in ``card_["left_out"]``: of two that cross, the shorter; of three over the same words, the third.
+        ``gold`` has the entities of each sentence, where the sentences do not. ``checkpoint`` names a file from which
+        training goes on if it exists, and which is deleted at the end. Ctrl-C ends training early with the best weights
+        so far. Entities that no tree can hold are left out, and counted by reason in ``card_["left_out"]``: of two that
+        cross, the shorter; of three over the same words, the third.
         """
         self._check_settings()
-        given = as_sentences(sentences)
+        given = labelled(as_sentences(sentences), gold, _with_spans, "training")
         corpus = [s for s in given if self.max_length is None or len(s) <= self.max_length]
         if not any(len(s) for s in corpus):
             raise DovetailError("the training data has no tokens; check the file and its format")
@@ -152,15 +154,15 @@ class NestedTagger(Estimator):
         monitor = Monitor(report=progress, patience=self.patience, dev_every=10 if self.optimiser == "lbfgs" else 1)
         monitor.save_every = 25 if self.optimiser == "lbfgs" else 1
         held_out = as_sentences(dev) if dev is not None else []
-        gold = [self.entities(s) for s in held_out]
+        right = [self.entities(s) for s in held_out]
         if dev is not None:
-            monitor.dev_score = self._dev_scorer(training, held_out, gold)
+            monitor.dev_score = self._dev_scorer(training, held_out, right)
         model = training.export(self._minimise(training, monitor, checkpoint))
         if dev is not None and self.calibrate:
-            dev_trees = [as_tree(spans, self._longest, Counter()) for spans in gold]
+            dev_trees = [as_tree(spans, self._longest, Counter()) for spans in right]
             model = calibrated(model, held_out, dev_trees, self._threads())
         if dev is not None and (self.agree or self.balance):
-            model = tuned(model, held_out, gold, self.agree, self.balance, self._threads())
+            model = tuned(model, held_out, right, self.agree, self.balance, self._threads())
         self.model_ = model
         self.card_ = {
             "sentences": len(corpus),
@@ -188,7 +190,7 @@ class NestedTagger(Estimator):
         hidden = {self.target, *self.ignore, *([POS] if self.pos == "joint" else [])}
         found = found.without_columns(hidden | (missing & found.optional))
         if not found.templates:
-            raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
+            raise DovetailError("no feature template is left; give some that read words or layers that the data has")
         return found
 
     def _tags(self, corpus: Sequence[Sentence]) -> list[tuple[str, ...]] | None:
@@ -243,14 +245,9 @@ class NestedTagger(Estimator):
         return dev_score
 
     def _check_settings(self) -> None:
-        settings = self.get_params()
+        super()._check_settings()
         check_choice("optimiser", self.optimiser, OPTIMISERS)
         check_choice("pos", self.pos, ("given", "joint"))
-        for name in ("l1", "l2"):
-            if not 0 <= settings[name] < np.inf:
-                raise DovetailError(f"{name}={settings[name]}: a penalty is zero or positive")
-        least = ("longest", "max_length", "iterations", "batch", "min_count", "patience", "threads")
-        check_at_least(settings, dict.fromkeys(least, 1))
 
     # answers
 
@@ -260,24 +257,30 @@ class NestedTagger(Estimator):
         An entity is answered if it is probable enough (see ``balance``), or at least as probable as ``threshold``. Of
         two that cross, which cannot both be right, the more probable one is answered.
         """
+        if threshold is not None:
+            check_probability("threshold", threshold)
         model = self._model() if threshold is None else replace(self._model(), threshold=threshold)
         return [
-            spans
+            list(sentence.located(spans))
             for some in in_batches(as_sentences(sentences), BATCH_TOKENS)
-            for spans in model.answer(model.batch(some, self._threads()), some)
+            for sentence, spans in zip(some, model.answer(model.batch(some, self._threads()), some), strict=True)
         ]
 
     def predict_marginals(self, sentences: Iterable[Any], least: float = 0.01) -> list[list[Span]]:
         """Every entity with a probability of at least ``least``, whether it is answered or not."""
+        check_probability("least", least)
         model = self._model()
         return [
-            spans
+            list(sentence.located(spans))
             for some in in_batches(as_sentences(sentences), BATCH_TOKENS)
-            for spans in model.probable(model.batch(some, self._threads()), some, least)
+            for sentence, spans in zip(
+                some, model.probable(model.batch(some, self._threads()), some, least), strict=True
+            )
         ]
 
     def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[EntityTree]]:
         """The k most probable trees of entities of every sentence with their probabilities, best first."""
+        check_count("k", k)
         return [
             [EntityTree(self._spans_in(tree), float(np.exp(log_probability))) for tree, log_probability in found]
             for chart in self._charts(sentences)
@@ -286,7 +289,8 @@ class NestedTagger(Estimator):
 
     def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[list[Span]]]:
         """``n`` trees of entities of every sentence, drawn exactly from the model's distribution."""
-        rng = np.random.default_rng(self.seed if seed is None else seed)
+        check_count("n", n)
+        rng = self._random(seed)
         return [
             [list(self._spans_in(tree)) for tree in chart.sample(n, rng)] if chart is not None else [[]] * n
             for chart in self._charts(sentences)
@@ -303,7 +307,7 @@ class NestedTagger(Estimator):
     def _spans_in(self, tree: Derivation) -> tuple[Span, ...]:
         return tuple(Span(i, j, self.classes_[x]) for i, j, x in segments_in(len(self.classes_), tree))
 
-    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
+    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
         """Sentences with their entities in ``spans``, and the outermost as tags in the target layer.
 
         Where parts of speech are found too, they are in the layer ``pos``.
@@ -320,14 +324,14 @@ class NestedTagger(Estimator):
                     layers[POS] = tuple(tags[number])
                 yield replace(sentence, layers=layers, spans=spans)
 
-    def scores(self, sentences: Sequence[Sentence]) -> NestedScores:
+    def scores(self, sentences: Sequence[Any], gold: Sequence[Sequence[Span]] | None = None) -> NestedScores:
         """Precision, recall and F1 of all entities, of the outermost and of the inner ones."""
-        corpus = as_sentences(sentences)
+        corpus = labelled(as_sentences(sentences), gold, _with_spans, "gold")
         return nested_scores([self.entities(s) for s in corpus], self.predict(corpus))
 
-    def score(self, sentences: Sequence[Sentence]) -> float:
+    def score(self, sentences: Sequence[Any], gold: Sequence[Sequence[Span]] | None = None) -> float:
         """F1 of all entities, in percent."""
-        return self.scores(sentences).all.f1
+        return self.scores(sentences, gold).all.f1
 
     # files
 
@@ -355,7 +359,16 @@ class NestedTagger(Estimator):
         tagger.card_ = header.get("card", {})
         return tagger
 
+    def _layers_read(self) -> tuple[str, ...]:
+        return tuple(layer for layer in self._model().features.columns if layer != "word")
+
     def _model(self) -> NestedModel:
         if self.model_ is None:
             raise DovetailError("this tagger is not trained: call fit, or load a model")
         return self.model_
+
+
+def _with_spans(sentence: Sentence, spans: Sequence[Span]) -> Sentence:
+    if any(not 0 <= span.start < span.end <= len(sentence) for span in spans):
+        raise ValueError(f"a span does not lie in a sentence of {len(sentence)} words")
+    return replace(sentence, spans=tuple(spans))

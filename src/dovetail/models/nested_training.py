@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.errors import DovetailError
 from dovetail.features.nested_sets import NestedFeatures
+from dovetail.features.spread import nothing_left
 from dovetail.learning.priors import Prior
 from dovetail.models.chain_training import Part
 from dovetail.models.nested_gold import has_nested, numbered
@@ -73,7 +73,7 @@ class NestedTraining:
         sizes = (len(labels), bound, longest)
         objective = NestedObjective(token_offsets(sentences), gold, *sizes, scorers, flat, gold_tags, threads)
         if not objective.after_parts:
-            raise DovetailError(f"no feature occurs {min_count} times: lower min_count, or give more data")
+            raise nothing_left("feature", ("min_count", min_count))
         scales = [
             *(made.scorer.scale for made in parts.values()),
             np.ones(objective.parameters - objective.after_parts),

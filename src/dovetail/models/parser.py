@@ -18,15 +18,15 @@ from dovetail.grammars.binarise import Binarisation
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.online import SGD, AdaGrad
 from dovetail.learning.priors import Prior
-from dovetail.models.estimator import Estimator, check_at_least, check_choice
+from dovetail.models.estimator import Estimator, check_choice
 from dovetail.models.file import Arrays, load_model, save_model
+from dovetail.models.inputs import as_sentence, as_sentences, check_count, check_probability, labelled
 from dovetail.models.joint_model import JointModel
 from dovetail.models.parser_data import gold_trees, treebank_of
 from dovetail.models.parser_decoding import LONGEST, Decoder, Parse, Part, cut, joined
 from dovetail.models.parser_explain import ConstituentExplanation, explain_constituent
 from dovetail.models.parser_model import ParserModel
 from dovetail.models.parser_training import ParserSettings, ParserTraining, generative_model
-from dovetail.models.tagger import as_sentences
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
@@ -43,7 +43,7 @@ T = TypeVar("T")
 class Parser(Estimator):
     """A feature-rich constituency parser, trained on sentences that have a tree.
 
-    Words are tagged first, by a tagger that is trained along; the parser reads its tags and may overrule them.
+    Words are tagged first, by a tagger that is trained with the parser, which reads its tags and may overrule them.
     """
 
     features: str = "full"
@@ -57,37 +57,37 @@ class Parser(Estimator):
     head_tags: bool | None = None
     """Whether verb phrases show the part of speech of their head. No, but yes for generative."""
     relax: int | None = None
-    """Lend rules to symbols that are in more than so many and differ in annotation only; None for no such rules."""
+    """Share rules between symbols that have more than this many and differ only in annotation; None for no sharing."""
     tags: str = "predicted"
-    """predicted: by a tagger trained along. given: from the layer pos, in training and later."""
+    """predicted: by a tagger that is trained with the parser. given: from the layer pos, in training and later."""
     clusters: Mapping[str, Clusters] | None = None
     """Clusters of words, for the features of tagger and parser."""
     folds: int = 5
-    """In how many parts the training data is cut, so that each is tagged by a tagger of the others."""
+    """How many parts the training data is cut into; each is tagged by a tagger trained on the others."""
     max_length: int | None = None
     """Leave longer sentences out of training; those of over 250 words are left out anyway."""
     threshold: float = 1e-3
-    """What is less probable under a small generative grammar is not looked at."""
+    """Constituents less probable than this under a small generative grammar are not considered."""
     smoothing: float = 5.0
-    """How many sightings of a symbol its rules without annotation are worth; for generative."""
+    """How many occurrences of a symbol its rules without annotation are worth; for generative."""
     optimiser: str = "adagrad"
     """adagrad or sgd."""
     l2: float = 1.0
     """Penalty on squared weights: 1 / (2 variance)."""
     iterations: int = 10
-    """At most so many passes."""
+    """The most passes over the data."""
     batch: int | None = None
-    """Sentences a step; None for 64, or fewer where that makes less than 50 steps a pass."""
+    """Sentences per step; None for 64, or fewer where that makes less than 50 steps per pass."""
     gain: float = 0.1
     """Step size."""
     min_count: int = 1
-    """Drop features that are seen with a rule, symbol or tag less often."""
+    """Drop features that occur with a rule, symbol or tag less often."""
     decode: str = "viterbi"
-    """viterbi: the most probable tree. recall: that with the most constituents expected to be right."""
+    """viterbi: the most probable tree. recall: the tree with the most constituents expected to be right."""
     patience: int = 3
     """Passes without progress on dev before training stops."""
     seed: int = 1
-    """Of everything random."""
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
@@ -103,6 +103,7 @@ class Parser(Estimator):
     def fit(
         self,
         sentences: Iterable[Sentence],
+        gold: Sequence[Tree] | None = None,
         *,
         dev: Iterable[Sentence] | None = None,
         progress: Callable[[Progress], None] | None = None,
@@ -110,14 +111,15 @@ class Parser(Estimator):
     ) -> Parser:
         """Train on sentences with trees. With ``dev``, keep the weights that score best there, and stop in time.
 
-        ``doing`` is told what is being prepared. Ctrl-C ends training early with the best weights so far.
+        ``gold`` has the trees, where the sentences do not. ``doing`` is called with what is being prepared. Ctrl-C ends
+        training early with the best weights so far.
         """
         self._check_settings()
-        everything = list(sentences)
+        everything = labelled(as_sentences(sentences), gold, with_tree, "training")
         corpus, trees = treebank_of(everything, "training", self.max_length)
         left_out = len(everything) - len(corpus)
         say = doing or (lambda what: None)
-        held_out, gold = treebank_of(dev, "dev") if dev is not None else ([], [])
+        held_out, right = treebank_of(as_sentences(dev), "dev") if dev is not None else ([], [])
         settings = self._settings()
         self.card_ = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "left_out": left_out}
         if self.features == "generative":
@@ -131,7 +133,7 @@ class Parser(Estimator):
         training = ParserTraining.prepare(corpus, trees, tags, settings, tagger)
         monitor = Monitor(report=progress, dev_every=1, patience=self.patience)
         if dev is not None:
-            monitor.dev_score = self._dev_scorer(training, held_out, gold)
+            monitor.dev_score = self._dev_scorer(training, held_out, right)
         weight = self._steps(len(corpus)).minimise(training.objective, Prior(self.l2), training.start, monitor)
         self.model_ = training.export(weight)
         best = monitor.best_dev if monitor.best is not None else None
@@ -156,18 +158,12 @@ class Parser(Estimator):
         return {"symbols": grammar.symbols, "rules": grammar.rules + grammar.unaries, "weights": len(model.weight)}
 
     def _check_settings(self) -> None:
-        settings = self.get_params()
+        super()._check_settings()
         check_choice("features", self.features, ("full", "rules", "generative"))
         check_choice("direction", self.direction, ("right", "left"))
         check_choice("tags", self.tags, ("predicted", "given"))
         check_choice("optimiser", self.optimiser, OPTIMISERS)
         check_choice("decode", self.decode, ("viterbi", "recall"))
-        least = {"vertical": 1, "horizontal": 0, "relax": 0, "folds": 2, "max_length": 1, "iterations": 1, "batch": 1}
-        check_at_least(settings, least | {"min_count": 1, "patience": 1, "seed": 0, "threads": 1})
-        if not 0 <= self.threshold < 1:
-            raise DovetailError(f"threshold={self.threshold}: a probability below 1")
-        if not 0 <= self.l2 < np.inf or not 0 < self.gain < np.inf:
-            raise DovetailError(f"l2={self.l2}, gain={self.gain}: a penalty is not negative, a step size positive")
 
     def _binarisation(self) -> Binarisation:
         counted = self.features == "generative"
@@ -213,6 +209,7 @@ class Parser(Estimator):
 
     def predict_marginals(self, sentences: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
         """For every sentence all constituents that are more probable than ``least``, with their probabilities."""
+        check_probability("least", least)
         decoder = Decoder(self._model())
         found = []
         for parts in self._parts(decoder.model, as_sentences(sentences)):
@@ -227,7 +224,7 @@ class Parser(Estimator):
         return found
 
     def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[tuple[Tree, float]]]:
-        """The k most probable trees of every sentence, best first, each with its probability among those looked at.
+        """The k most probable trees of every sentence, best first, each with its probability among those considered.
 
         Trees that differ only in the parts that a long constituent is built from are one tree; so fewer may be found.
         """
@@ -241,14 +238,16 @@ class Parser(Estimator):
 
     def kbest_parses(self, sentences: Iterable[Any], k: int = 10) -> list[list[Parse]]:
         """As :meth:`kbest`; of a joint parser with entities, each answer a tree and its entities."""
+        check_count("k", k)
         decoder = Decoder(self._model())
         every = self._parts(decoder.model, as_sentences(sentences))
         return [decoder.kbest(self._whole(parts[0], parts), k) for parts in every]
 
     def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[Tree]]:
         """``n`` trees of every sentence, drawn exactly from the model's distribution over those that pruning leaves."""
+        check_count("n", n)
         decoder = Decoder(self._model())
-        rng = np.random.default_rng(self.seed if seed is None else seed)
+        rng = self._random(seed)
         found = []
         for parts in self._parts(decoder.model, as_sentences(sentences)):
             chart = decoder.chart(parts[0])[0]
@@ -258,7 +257,7 @@ class Parser(Estimator):
 
     def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
         """Why words ``start`` up to ``end`` are a constituent of the best tree, with this label if one is given."""
-        [one] = as_sentences([sentence])
+        one = as_sentence(sentence)
         [found] = self.parse([one], probabilities=True)
         matching = [s for s in found.tree.spans()[1:] if (s.start, s.end) == (start, end) and label in (None, s.label)]
         if not matching:
@@ -309,15 +308,18 @@ class Parser(Estimator):
             return [tuple(tags) for tags in model.plain.tagger.predict(corpus)]
         for number, sentence in enumerate(corpus, 1):
             if "pos" not in sentence.layers:
-                raise InputError(f"sentence {number} has no layer 'pos', which this parser reads (it was trained so)")
+                raise InputError(
+                    f"sentence {number} has no layer 'pos', which this parser reads: give input that has, or train a "
+                    f"parser with tags='predicted' (--tags predicted)"
+                )
         return [sentence.layers["pos"] for sentence in corpus]
 
-    def score(self, sentences: Iterable[Sentence]) -> float:
-        """Labelled bracket F1 in percent, as evalb counts."""
-        corpus = list(sentences)
+    def score(self, sentences: Iterable[Sentence], gold: Sequence[Tree] | None = None) -> float:
+        """Labelled bracket F1 in percent, as evalb counts. ``gold`` has the trees, where the sentences do not."""
+        corpus = labelled(as_sentences(sentences), gold, with_tree, "gold")
         return float(bracket_scores(gold_trees(corpus, "gold"), self.predict(corpus)).f1)
 
-    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
+    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
         """The sentences with their trees, and their parts of speech in the layer ``pos``."""
         stream = iter(sentences)
         while some := list(islice(stream, BATCH_SENTENCES)):
@@ -372,7 +374,17 @@ class Parser(Estimator):
         made.card_ = dict(self.card_)
         return made
 
+    def _layers_read(self) -> tuple[str, ...]:
+        return ("pos",) if self.tags == "given" else ()
+
     def _model(self) -> ParserModel:
         if self.model_ is None:
             raise DovetailError("this parser is not trained: call fit, or load a model")
         return self.model_
+
+
+def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
+    """The sentence with its tree."""
+    if not isinstance(tree, Tree):
+        raise TypeError(f"{tree!r} is no tree")
+    return replace(sentence, tree=tree)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.errors import DovetailError
 from dovetail.features.span_design import SpanCompiler
 from dovetail.features.spans import SpanFeatures
+from dovetail.features.spread import nothing_left
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.priors import Prior
 from dovetail.models.chain_training import Part
@@ -99,7 +99,7 @@ class SegmentTraining:
         scorers = {part: made.scorer for part, made in parts.items()}
         objective = SegmentObjective(offsets, length, label, lengths, scorers, order, LOSSES[loss], threads)
         if not objective.after_parts:
-            raise DovetailError(f"no feature occurs {min_count} times: lower min_count, or give more data")
+            raise nothing_left("feature", ("min_count", min_count))
         scales = [
             *(made.scorer.scale for made in parts.values()),
             np.ones(objective.parameters - objective.after_parts),

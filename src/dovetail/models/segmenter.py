@@ -22,16 +22,26 @@ from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.models.batching import in_batches
-from dovetail.models.estimator import OPTIMISERS, Estimator, check_at_least, check_choice, check_learning
+from dovetail.models.estimator import OPTIMISERS, Estimator, check_choice, check_loss
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
+from dovetail.models.inputs import (
+    as_sentence,
+    as_sentences,
+    as_texts,
+    check_count,
+    check_probability,
+    check_tags,
+    labelled,
+)
 from dovetail.models.segment_chain import ChainSegments, ChainTraining
 from dovetail.models.segment_model import SegmentModel
 from dovetail.models.segment_training import SegmentTraining, length_bound, too_long
 from dovetail.models.segment_tuning import balanced, segment_counts, segment_f1
 from dovetail.models.tuning import COARSE_BALANCES
 from dovetail.structures.semimarkov import Segments
-from dovetail.text.sentence import Sentence, Span
+from dovetail.text.segment import segment
+from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.tags import spans_to_tags
 from dovetail.text.words import WORD, character_sentence, half_width, word_spans
 from dovetail.version import __version__
@@ -68,22 +78,24 @@ class Segmenter(Estimator):
     """
 
     model: str | None = None
-    """markov: tags of tokens. semi-markov: whole segments, with features of whole segments. None for what is the more
-    accurate: markov for words, semi-markov for everything else."""
+    """markov: tags of tokens. semi-markov: whole segments, with features of whole segments. None for the more
+    accurate of the two: markov for words, semi-markov for everything else."""
     target: str | None = None
     """The layer whose tags spell the segments; None for words."""
     features: Any = None
-    """A named set, or lines of templates; None for the best set at hand."""
+    """A named set, or lines of templates; None for the best set for the model."""
     resources: Mapping[str, Resource] = field(default_factory=dict)
-    """Clusters, lexicons, association and variety by name; a named set is joined by the usual templates of each."""
+    """Clusters, lexicons, association and variety by name; their usual templates are added to a named set."""
+    ignore: Sequence[str] = ()
+    """Layers that a named set does not read, such as ``pos`` where new text will have none."""
     order: int = 1
     """How many earlier labels a label sees: 0, 1, or for markov 2."""
     longest: int | None = None
-    """The most tokens of a segment, for semi-markov; None for enough for 99.9 % of the training segments."""
+    """The most tokens in a segment, for semi-markov; None for enough to cover 99.9 % of the training segments."""
     scheme: str = "iobes"
     """How markov spells segments: iobes (four tags a word) or iob2 (two)."""
     normalise_width: bool = True
-    """Of words: look at full-width letters, digits and signs as at half-width ones. Answers keep what was written."""
+    """For words: treat full-width letters, digits and signs as half-width ones. Answers keep what was written."""
     loss: str = "likelihood"
     """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
     optimiser: str = "lbfgs"
@@ -93,9 +105,9 @@ class Segmenter(Estimator):
     l1: float = 0.0
     """Penalty on absolute weights."""
     iterations: int | None = None
-    """At most so many passes; None for the optimiser's own limit."""
+    """The most passes over the data; None for the optimiser's own limit."""
     batch: int | None = None
-    """Sentences a step, for online optimisers."""
+    """Sentences per step, for online optimisers."""
     gain: float | None = None
     """Step size, for sgd and adagrad."""
     min_count: int | None = None
@@ -103,13 +115,13 @@ class Segmenter(Estimator):
     hash_bits: int | None = None
     """At most 2**hash_bits features in each part, by hashing."""
     calibrate: bool = True
-    """Choose on dev how sure to be."""
+    """Choose on dev how confident to be."""
     balance: bool = True
     """Choose on dev how readily to answer O, for the best F1. Only the best segmentation changes, no probability."""
     patience: int = 5
     """Dev measurements without progress before training stops."""
     seed: int = 1
-    """Of everything random."""
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
@@ -137,6 +149,7 @@ class Segmenter(Estimator):
     def fit(
         self,
         sentences: Sequence[Any],
+        gold: Sequence[Sequence[str]] | None = None,
         *,
         dev: Sequence[Any] | None = None,
         checkpoint: str | Path | None = None,
@@ -144,17 +157,19 @@ class Segmenter(Estimator):
     ) -> Segmenter:
         """Train. With ``dev``, keep the weights that score best there and stop when they no longer get better.
 
+        ``gold`` has the answers where the sentences do not: the words of each text, or the tags of each sentence.
         ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end. Ctrl-C
         ends training early with the best weights so far. A semi-Markov model cannot learn from sentences with a
         segment beyond the bound; they are left out and counted in ``card_["left_out"]``.
         """
         self._check_settings()
-        corpus, gold = self._examples(sentences, "training")
+        given = self._labelled(sentences, gold, "training")
+        corpus, spans = self._examples(given, "training")
         if not any(len(s) for s in corpus):
             raise DovetailError("the training data has no tokens; check the file and its format")
-        card = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "segments": sum(map(len, gold))}
-        training, left_out = self._prepare(corpus, gold)
-        held_out, right = self._examples(dev, "dev") if dev is not None else ([], [])
+        card = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "segments": sum(map(len, spans))}
+        training, left_out = self._prepare(corpus, spans)
+        held_out, right = self._examples(as_sentences(dev), "dev") if dev is not None else ([], [])
         monitor = Monitor(report=progress, patience=self.patience)
         if self.optimiser != "lbfgs":
             monitor.dev_every = 1
@@ -167,7 +182,7 @@ class Segmenter(Estimator):
         if dev is not None and self.balance and not self.words:
             model = balanced(model, held_out, right, self._threads())
         self.model_ = model
-        self.vocabulary_ = self._vocabulary(sentences) if self.words else None
+        self.vocabulary_ = self._vocabulary(given) if self.words else None
         best = monitor.best_dev if monitor.best is not None else None
         self.card_ = card | {"left_out": left_out, "stopped": monitor.reason, "dev": best}
         return self
@@ -199,9 +214,9 @@ class Segmenter(Estimator):
         make = chain_features if self.family == "markov" else span_features
         found: Any = make(given, self.resources)
         missing = {c for c in found.columns if c != "word" and not any(c in s.layers for s in corpus)}
-        found = found.without_columns({self.target} - {None} | (missing & found.optional))
+        found = found.without_columns({self.target, *self.ignore} - {None} | (missing & found.optional))
         if not found.templates:
-            raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
+            raise DovetailError("no feature template is left; give some that read words or layers that the data has")
         return found
 
     def _minimise(self, training: Any, monitor: Monitor, checkpoint: str | Path | None) -> NDArray[np.float64]:
@@ -233,26 +248,32 @@ class Segmenter(Estimator):
         return lambda weight: max(segment_f1(gold, dev, answers(weight, bias), labels) for bias in biases)
 
     def _check_settings(self) -> None:
-        settings = self.get_params()
+        super()._check_settings()
         check_choice("model", self.family, MODELS)
         check_choice("order", self.order, (0, 1, 2) if self.family == "markov" else (0, 1))
         check_choice("scheme", self.scheme, ("iob2", "iobes"))
         check_choice("loss", self.loss, LOSSES)
         check_choice("optimiser", self.optimiser, OPTIMISERS)
-        check_learning(settings)
-        check_at_least(
-            settings, {"longest": 1, "iterations": 1, "batch": 1, "min_count": 1, "patience": 1, "threads": 1}
-        )
+        check_loss(self.loss, self.optimiser)
 
-    def _examples(self, sentences: Sequence[Any], what: str) -> tuple[list[Sentence], list[list[Span]]]:
-        """Sentences of tokens, and the segments of each."""
-        if isinstance(sentences, str | Sentence) or any(isinstance(s, str) for s in sentences):
-            raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
+    def _labelled(self, sentences: Any, gold: Sequence[Sequence[str]] | None, what: str) -> list[Sentence]:
+        """Sentences with what is to be learnt: the words of each text, or the tags of each sentence."""
+        if gold is None:
+            return as_sentences(sentences)
         if self.words:
-            lists = [_words(sentence) for sentence in sentences]
-            texts = [self._characters("".join(words)) for words in lists]
-            return texts, [word_spans(words) for words in lists]
-        corpus = [s if isinstance(s, Sentence) else Sentence(tuple(s)) for s in sentences]
+            return labelled([Sentence((text,)) for text in as_texts(sentences)], gold, _cut_so, what)
+        check_tags(gold, what)
+        return labelled(as_sentences(sentences), gold, self._tagged, what)
+
+    def _tagged(self, sentence: Sentence, tags: Sequence[str]) -> Sentence:
+        assert self.target is not None
+        return sentence.with_layer(self.target, tuple(tags))
+
+    def _examples(self, corpus: list[Sentence], what: str) -> tuple[list[Sentence], list[list[Span]]]:
+        """Sentences of tokens, and the segments of each."""
+        if self.words:
+            texts = [self._characters("".join(sentence.words)) for sentence in corpus]
+            return texts, [word_spans(sentence.words) for sentence in corpus]
         for number, sentence in enumerate(corpus, 1):
             if len(sentence) and self.target not in sentence.layers:
                 has = ", ".join(["word", *sentence.layers])
@@ -263,8 +284,8 @@ class Segmenter(Estimator):
         assert self.target is not None
         return corpus, [list(sentence.entities(self.target)) for sentence in corpus]
 
-    def _vocabulary(self, sentences: Iterable[Any]) -> NDArray[np.uint64]:
-        return np.unique(self._word_keys([word for sentence in sentences for word in _words(sentence)]))
+    def _vocabulary(self, sentences: Iterable[Sentence]) -> NDArray[np.uint64]:
+        return np.unique(self._word_keys([word for sentence in sentences for word in sentence.words]))
 
     def _word_keys(self, words: Sequence[str]) -> NDArray[np.uint64]:
         return hashing.string_keys([half_width(word) for word in words] if self.normalise_width else words)
@@ -274,13 +295,13 @@ class Segmenter(Estimator):
     def predict(self, sentences: Iterable[Any]) -> list[list[str]]:
         """The words of every text, or the IOB2 tags of every sentence.
 
-        White space in a text always parts words, and is no part of any.
+        White space in a text always separates words, and belongs to none.
         """
         if self.words:
-            return [words for some in in_batches(_texts(sentences), BATCH_TOKENS) for words in self._cut(some)]
+            return [words for some in in_batches(as_texts(sentences), BATCH_TOKENS) for words in self._cut(some)]
         return [
             spans_to_tags([(s.start, s.end, s.label) for s in spans], len(sentence))
-            for some in in_batches(_sentences(sentences), BATCH_TOKENS)
+            for some in in_batches(as_sentences(sentences), BATCH_TOKENS)
             for sentence, spans in zip(some, self._spans(some, False), strict=True)
         ]
 
@@ -306,11 +327,12 @@ class Segmenter(Estimator):
 
         Of words, the spans count characters of the text without its white space.
         """
+        check_probability("threshold", threshold)
         if self.words:
-            found = [spans for some in in_batches(_texts(sentences), BATCH_TOKENS) for spans in self._placed(some)]
+            found = [spans for some in in_batches(as_texts(sentences), BATCH_TOKENS) for spans in self._placed(some)]
         else:
             found = [
-                spans for some in in_batches(_sentences(sentences), BATCH_TOKENS) for spans in self._spans(some, True)
+                spans for some in in_batches(as_sentences(sentences), BATCH_TOKENS) for spans in self._spans(some, True)
             ]
         return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in found]
 
@@ -346,6 +368,7 @@ class Segmenter(Estimator):
 
     def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[Segmentation]]:
         """The k most probable segmentations of every sentence with their probabilities, best first."""
+        check_count("k", k)
         model, result = self._model(), []
         for some in in_batches(self._tokens(sentences), BATCH_TOKENS):
             batch = model.batch(some, self._threads())
@@ -358,36 +381,61 @@ class Segmenter(Estimator):
 
     def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[list[Span]]]:
         """``n`` segmentations of every sentence, drawn exactly from the model's distribution."""
-        model, result = self._model(), []
-        rng = np.random.default_rng(self.seed if seed is None else seed)
+        check_count("n", n)
+        model, rng, result = self._model(), self._random(seed), []
         for some in in_batches(self._tokens(sentences), BATCH_TOKENS):
             batch = model.batch(some, self._threads())
             drawn = [self._of(s, batch.offsets) for s in model.sample(batch, n, rng)]
             result.extend([list(each) for each in zip(*drawn, strict=True)])
         return result
 
-    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
-        """Sentences of words with their segments in the target layer, and their entities with probabilities."""
-        if self.target is None:
-            raise DovetailError("this model finds words in raw text: give texts to predict, not sentences of words")
+    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
+        """Sentences of words with their segments in the target layer, and their entities with probabilities.
+
+        Of words: sentences whose stretches between white space are cut into words.
+        """
         for some in in_batches(sentences, BATCH_TOKENS):
+            if self.target is None:
+                yield from self._cut_further(some)
+                continue
             for sentence, spans in zip(some, self._spans(some, probabilities), strict=True):
                 yield sentence.with_entities(tuple(spans), self.target)
 
-    def score(self, sentences: Sequence[Any]) -> float:
-        """F1 of segments in percent: of words, or of entities."""
-        corpus, gold = self._examples(sentences, "gold")
+    def _cut_further(self, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+        flat = iter(self._cut([word for sentence in sentences for word in sentence.words]))
+        for sentence in sentences:
+            parts = [next(flat) for _ in sentence.words]
+            starts = [begin for begin, _ in sentence.offsets or ((0, 0),) * len(parts)]
+            places = [
+                (a + s.start, a + s.end) for a, words in zip(starts, parts, strict=True) for s in word_spans(words)
+            ]
+            yield replace(
+                sentence, words=tuple(word for words in parts for word in words), layers={}, spans=(), tree=None,
+                offsets=tuple(places) if sentence.offsets is not None else None,
+            )  # fmt: skip
+
+    def _given(self, items: Any) -> Any:
+        return as_texts(items) if self.words and not isinstance(items, str) else items
+
+    def _read(self, text: str) -> Document:
+        if not self.words:
+            return super()._read(text)
+        return Document(tuple(segment(text, lines="sentences", words="spaces")), text)
+
+    def score(self, sentences: Sequence[Any], gold: Sequence[Sequence[str]] | None = None) -> float:
+        """F1 of segments in percent: of words, or of entities. ``gold`` has the answers, as for ``fit``."""
+        corpus, right_spans = self._examples(self._labelled(sentences, gold, "gold"), "gold")
         model = self._model()
         counts = []
         for low, high in _ranges(corpus):
             segments = model.best(model.batch(corpus[low:high], self._threads()))
-            counts.append(segment_counts(gold[low:high], corpus[low:high], segments, model.labels))
+            counts.append(segment_counts(right_spans[low:high], corpus[low:high], segments, model.labels))
         right, found, correct = np.sum(counts, axis=0) if counts else (0, 0, 0)
         return float(200.0 * correct / max(right + found, 1))
 
     def word_scores(self, sentences: Sequence[Any]) -> WordScores:
         """Precision, recall and F1 of words, and the recall of words that the training data lacks."""
-        gold = [list(_words(sentence)) for sentence in sentences]
+        gold = [list(sentence.words) for sentence in as_sentences(sentences)]
         found = self.predict(["".join(words) for words in gold])
         return word_scores(gold, found, self.known({word for words in gold for word in words}))
 
@@ -405,10 +453,10 @@ class Segmenter(Estimator):
         if not isinstance(model, ChainSegments):
             raise DovetailError("only tags can be explained, not the whole segments of a semi-Markov model")
         if self.words:
-            text = sentence if isinstance(sentence, str) else "".join(_words(sentence))
+            text = sentence if isinstance(sentence, str) else "".join(as_sentence(sentence).words)
             one = self._characters("".join(text.split()))
         else:
-            [one] = _sentences([sentence])
+            one = as_sentence(sentence)
         if not 0 <= position < len(one):
             raise DovetailError(f"position {position}: there are tokens 0 to {len(one) - 1}")
         return explain_token(model.model, one, position)
@@ -420,7 +468,7 @@ class Segmenter(Estimator):
         model = self._model()
         header = model.header()
         settings = self.get_params() | {
-            "model": self.family, "features": header["features"]["name"], "resources": {},
+            "model": self.family, "features": header["features"]["name"], "resources": {}, "ignore": list(self.ignore),
         }  # fmt: skip
         del settings["threads"]  # no part of the model: the same data gives the same file on any number of cores
         about = {"kind": "segmenter", "dovetail": __version__, "settings": settings, "card": self.card_ | (card or {})}
@@ -444,6 +492,10 @@ class Segmenter(Estimator):
 
     # inner workings
 
+    def _layers_read(self) -> tuple[str, ...]:
+        columns = () if self.words else self._model().features.columns
+        return tuple(layer for layer in columns if layer != "word")
+
     def _model(self) -> Any:
         if self.model_ is None:
             raise DovetailError("this segmenter is not trained: call fit, or load a model")
@@ -452,35 +504,18 @@ class Segmenter(Estimator):
     def _tokens(self, sentences: Iterable[Any]) -> Iterator[Sentence]:
         """What the model sees: sentences of words, or of characters."""
         if not self.words:
-            yield from _sentences(sentences)
+            yield from as_sentences(sentences)
             return
-        for text in _texts(sentences):
+        for text in as_texts(sentences):
             if text.split() != [text][: len(text)]:
-                raise DovetailError("give texts without white space, which parts words for sure")
+                raise DovetailError("give texts without white space, which always separates words")
             yield self._characters(text)
 
 
-def _words(sentence: Any) -> Sequence[str]:
-    words: Sequence[str] = sentence.words if isinstance(sentence, Sentence) else sentence
-    return words
-
-
-def _texts(texts: Iterable[Any]) -> Iterator[str]:
-    if isinstance(texts, str):
-        raise DovetailError("give a list of texts; this is a single one")
-    for text in texts:
-        if not isinstance(text, str):
-            raise DovetailError("give raw texts, each a string; its words are for the model to find")
-        yield text
-
-
-def _sentences(sentences: Iterable[Any]) -> Iterator[Sentence]:
-    if isinstance(sentences, str | Sentence):
-        raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
-    for sentence in sentences:
-        if isinstance(sentence, str):
-            raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
-        yield sentence if isinstance(sentence, Sentence) else Sentence(tuple(sentence))
+def _cut_so(text: Sentence, words: Sequence[str]) -> Sentence:
+    if "".join(words) != "".join(text.words[0].split()):
+        raise ValueError(f"the words {' '.join(words)!r} do not make up the text {text.words[0]!r}")
+    return as_sentence(words)
 
 
 def _ranges(corpus: Sequence[Sentence]) -> list[tuple[int, int]]:

@@ -24,13 +24,20 @@ from dovetail.models.batching import in_batches
 from dovetail.models.chain_model import ChainModel, best_with_bias
 from dovetail.models.chain_training import Spread, Training
 from dovetail.models.entities import entity_probabilities
-from dovetail.models.estimator import OPTIMISERS, Estimator, check_at_least, check_choice, check_learning
+from dovetail.models.estimator import OPTIMISERS, Estimator, check_choice, check_loss
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
+from dovetail.models.inputs import (
+    as_sentence,
+    as_sentences,
+    check_as_many,
+    check_count,
+    check_probability,
+    check_tags,
+)
 from dovetail.models.labels import Labels
 from dovetail.models.tuning import COARSE_BALANCES, agreeing, balanced, calibrated
 from dovetail.structures.chain import ChainBatch
-from dovetail.text.documents import marked
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.version import __version__
 
@@ -85,15 +92,15 @@ class Tagger(Estimator):
     l1: float = 0.0
     """Penalty on absolute weights, as CRFsuite's c1."""
     iterations: int | None = None
-    """At most so many passes; None for the optimiser's own limit."""
+    """The most passes over the data; None for the optimiser's own limit."""
     batch: int | None = None
-    """Sentences a step, for online optimisers."""
+    """Sentences per step, for online optimisers."""
     gain: float | None = None
     """Step size, for sgd and adagrad."""
     min_count: int = 2
-    """Drop features that occur less often. What was seen once tells little of what comes, and learns by heart."""
+    """Drop features that occur less often: what was seen once says little about new text."""
     min_documents: int = 1
-    """Drop features that occur in fewer documents. With few, long ones, 2 keeps names from being learnt by heart."""
+    """Drop features that occur in fewer documents. With few, long documents, 2 keeps names from being memorised."""
     hash_bits: int | None = None
     """At most 2**hash_bits features, by hashing."""
     observed_only: bool = False
@@ -101,17 +108,17 @@ class Tagger(Estimator):
     merge_twins: bool = True
     """Merge features that fire at the same tokens: exact for L2, and faster."""
     ignore: Sequence[str] = ()
-    """Layers that the features shall not read."""
+    """Layers that the features do not read, such as ``pos`` where new text will have none."""
     calibrate: bool = True
-    """Choose on dev how sure to be: one factor for all weights, which changes probabilities and no ranking."""
+    """Choose on dev how confident to be: one factor for all weights, which changes probabilities but no ranking."""
     balance: bool = True
-    """Choose on dev how readily to answer O, for the best F1. Only the best tagging changes, no probability."""
+    """Choose on dev how readily to answer O, for the best F1. This changes the best tagging, but no probability."""
     agree: bool = True
-    """Choose on dev how strongly the places of a name in one document lean towards one type."""
+    """Choose on dev how strongly the mentions of a name in one document lean towards one type."""
     patience: int = 5
     """Dev measurements without progress before training stops."""
     seed: int = 1
-    """Of everything random."""
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
@@ -202,26 +209,12 @@ class Tagger(Estimator):
         return training
 
     def _check_settings(self) -> None:
-        settings = self.get_params()
+        super()._check_settings()
         check_choice("order", self.order, (0, 1, 2))
         check_choice("scheme", self.scheme, ("iob2", "iobes"))
         check_choice("loss", self.loss, LOSSES)
         check_choice("optimiser", self.optimiser, OPTIMISERS)
-        check_learning(settings)
-        least = {
-            "iterations": 1,
-            "batch": 1,
-            "min_count": 1,
-            "min_documents": 1,
-            "patience": 1,
-            "seed": 0,
-            "threads": 1,
-        }
-        check_at_least(settings, least)
-        if self.gain is not None and not 0 < self.gain < np.inf:
-            raise DovetailError(f"gain={self.gain}: a step size is positive")
-        if self.hash_bits is not None and not 8 <= self.hash_bits <= 31:
-            raise DovetailError(f"hash_bits={self.hash_bits}: choose 8 to 31")
+        check_loss(self.loss, self.optimiser)
 
     def _features_for(self, corpus: Sequence[Sentence], dev: Sequence[Sentence] | None) -> FeatureSet:
         """The feature set, less what reads layers to ignore, or layers that a named set wants and no sentence has.
@@ -236,7 +229,7 @@ class Tagger(Estimator):
         if self.order == 0 and any(t.edge for t in features.templates):
             raise DovetailError("edge(...) templates look at two labels, and with order 0 each label stands alone")
         if not features.templates:
-            raise DovetailError("no feature template is left; give templates that read the words or the layers at hand")
+            raise DovetailError("no feature template is left; give some that read words or layers that the data has")
         return features
 
     def _task(self, training: Training, init: Tagger | None) -> tuple[Any, ...]:
@@ -275,8 +268,9 @@ class Tagger(Estimator):
                     f"{what} sentence {lacking + 1} has no layer {self.target!r} to learn from (it has {has}); "
                     f"name the right one as target"
                 )
-        elif len(tags) != len(corpus):
-            raise DovetailError(f"{len(corpus)} {what} sentences but {len(tags)} tag sequences")
+        else:
+            check_as_many(corpus, tags, what, "tag sequences")
+        check_tags(tags, what)
         for i, (sentence, given) in enumerate(zip(corpus, tags, strict=True)):
             if len(sentence) != len(given):
                 raise DovetailError(f"{what} sentence {i + 1} has {len(sentence)} words but {len(given)} tags")
@@ -300,24 +294,29 @@ class Tagger(Estimator):
 
     def predict_entities(self, sentences: Input, threshold: float = 0.0) -> list[list[Span]]:
         """The entities of the best tagging, each with the exact probability that just this span has just this type."""
-        model = self._model()
-        result: list[list[Span]] = []
-        for batch in self._batches(sentences):
-            result.extend(entity_probabilities(model, batch))
-        return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in result]
+        check_probability("threshold", threshold)
+        corpus = as_sentences(sentences)
+        return [
+            [s for s in sentence.located(spans) if (s.probability or 0.0) >= threshold]
+            for some in in_batches(corpus, BATCH_TOKENS)
+            for sentence, spans in zip(some, self._entities(some), strict=True)
+        ]
+
+    def _entities(self, sentences: Sequence[Sentence]) -> list[list[Span]]:
+        """The entities of a batch of sentences, with their probabilities."""
+        return entity_probabilities(self._model(), self._model().chains(sentences, self._threads()))
 
     def span_probability(self, sentence: Sentence | Sequence[str], span: Span) -> float:
         """The exact probability that the tokens of a span form an entity of its type, no longer and no shorter."""
-        one = as_sentences([sentence])
-        if not 0 <= span.start < span.end <= len(one[0]):
-            raise DovetailError(
-                f"the span {span.start} to {span.end} does not lie in a sentence of {len(one[0])} words"
-            )
-        [batch] = self._batches(one)
+        one = as_sentence(sentence)
+        if not 0 <= span.start < span.end <= len(one):
+            raise DovetailError(f"the span {span.start} to {span.end} does not lie in a sentence of {len(one)} words")
+        [batch] = self._batches([one])
         return entity_probabilities(self._model(), batch, [[span]])[0][0].probability or 0.0
 
     def kbest(self, sentences: Input, k: int = 10) -> list[list[Tagging]]:
         """The k most probable taggings of every sentence with their probabilities, best first."""
+        check_count("k", k)
         model = self._model()
         result: list[list[Tagging]] = []
         for batch in self._batches(sentences):
@@ -332,20 +331,20 @@ class Tagger(Estimator):
 
     def sample(self, sentences: Input, n: int = 1, seed: int | None = None) -> list[list[list[str]]]:
         """``n`` taggings of every sentence, drawn exactly from the model's distribution."""
-        model = self._model()
-        rng = np.random.default_rng(self.seed if seed is None else seed)
+        check_count("n", n)
+        model, rng = self._model(), self._random(seed)
         result: list[list[list[str]]] = []
         for batch in self._batches(sentences):
             drawn = [model.labels.decode(labels, batch.offsets) for labels in batch.sample(n, rng)]
             result.extend([list(each) for each in zip(*drawn, strict=True)])
         return result
 
-    def annotate(self, sentences: Iterable[Sentence], probabilities: bool = True) -> Iterator[Sentence]:
+    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
         """The sentences with their tags in the target layer and, for chunk tags, their entities with probabilities."""
         chunks = self._model().labels.scheme is not None
         for some in in_batches(sentences, BATCH_TOKENS):
             if chunks and probabilities:
-                for sentence, spans in zip(some, self.predict_entities(some), strict=True):
+                for sentence, spans in zip(some, self._entities(some), strict=True):
                     yield sentence.with_entities(tuple(spans), self.target)
             else:
                 for sentence, tags in zip(some, self.predict(some), strict=True):
@@ -364,7 +363,7 @@ class Tagger(Estimator):
 
     def explain(self, sentence: Sentence | Sequence[str], position: int) -> Explanation:
         """Why the token at ``position`` has its tag."""
-        [one] = as_sentences([sentence])
+        one = as_sentence(sentence)
         if not 0 <= position < len(one):
             raise DovetailError(f"position {position}: the sentence has tokens 0 to {len(one) - 1}")
         return explain_token(self._model(), one, position)
@@ -408,6 +407,9 @@ class Tagger(Estimator):
 
     # inner workings
 
+    def _layers_read(self) -> tuple[str, ...]:
+        return tuple(layer for layer in self._model().features.columns if layer != "word")
+
     def _model(self) -> ChainModel:
         if self.model_ is None:
             raise DovetailError("this tagger is not trained: call fit, or load a model")
@@ -417,19 +419,6 @@ class Tagger(Estimator):
         model = self._model()
         for some in in_batches(as_sentences(sentences), BATCH_TOKENS):
             yield model.chains(some, self._threads())
-
-
-def as_sentences(sentences: Any) -> list[Sentence]:
-    """Sentences from whatever a user gives: Sentence objects, lists of words, or whole documents."""
-    if isinstance(sentences, str | Sentence):
-        raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
-    sentences = list(sentences)
-    if sentences and isinstance(sentences[0], str):
-        raise DovetailError("give a list of sentences, each a list of words; this looks like a single one")
-    if any(isinstance(s, Document) for s in sentences):
-        whole = [s if isinstance(s, Document) else Document((s,)) for s in sentences]
-        sentences = [s for document in marked(whole) for s in document]
-    return [s if isinstance(s, Sentence) else Sentence(tuple(s)) for s in sentences]
 
 
 def whole_documents(corpus: Sequence[Sentence], dev: Sequence[Sentence] | None) -> bool:

@@ -39,7 +39,7 @@ def given_tags(sentences: Sequence[Sentence], layer: str) -> list[tuple[str, ...
             has = ", ".join(["word", *sentence.layers])
             raise InputError(
                 f"sentence {sentence.id or number} has no layer {layer!r} with parts of speech (it has {has}); "
-                f"give input that has, or train with predicted tags"
+                f"give input that has, or train with predict_tags=True (--predict-tags)"
             )
         found.append(sentence.layers[name] if name is not None else ())
     return found

@@ -122,7 +122,7 @@ def score(
 
     def score_tokens(lo: int, hi: int) -> None:
         begin, end = np.searchsorted(design.offsets, lo, side="right") - 1, np.searchsorted(design.offsets, hi)
-        kernels.token_scores(*tokens, lo, hi, begin, end)
+        kernels.token_scores(*tokens, lo, hi, int(begin), int(end))
 
     run_ranges(score_tokens, design.tokens, threads)
     return result

@@ -63,7 +63,7 @@ def segment(
     """
     tokens = tokenise(text, unspaced) if words == "tokenise" else split_spaces(text)
     starts = _starts(text, tokens, lines)
-    return [_sentence(*part, offset) for part in _cut(tokens, starts, words == "tokenise")]
+    return [_sentence(text, *part, offset) for part in _cut(tokens, starts, words == "tokenise")]
 
 
 def annotate(
@@ -95,7 +95,8 @@ def annotate(
             first, last = covered_tokens(offsets, span.start, span.end)
             found.append(Span(first, last, span.label, span.probability))
         layers = {"ner": flat_tags(found, len(words))}
-        sentences.append(Sentence(tuple(words), layers, tuple(found), tuple(offsets)))
+        raw = text[offsets[0][0] : offsets[-1][1]]
+        sentences.append(Sentence(tuple(words), layers, tuple(found), tuple(offsets), raw=raw))
     return sentences
 
 
@@ -111,9 +112,10 @@ def _split_at(edges: set[int], tokens: Tokens) -> Tokens:
     return Tokens(words, offsets)
 
 
-def _sentence(words: Sequence[str], offsets: Sequence[tuple[int, int]], offset: int) -> Sentence:
+def _sentence(text: str, words: Sequence[str], offsets: Sequence[tuple[int, int]], offset: int) -> Sentence:
+    raw = text[offsets[0][0] : offsets[-1][1]]
     moved = [(start + offset, end + offset) for start, end in offsets] if offset else offsets
-    return Sentence(tuple(words), offsets=tuple(moved))
+    return Sentence(tuple(words), offsets=tuple(moved), raw=raw)
 
 
 def _cut(tokens: Tokens, starts: list[int], part_periods: bool) -> Iterable[tuple[list[str], list[tuple[int, int]]]]:

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from operator import is_
+from typing import TYPE_CHECKING, NamedTuple
 
+from dovetail.errors import DovetailError
 from dovetail.text.tags import spans_to_tags, tags_to_spans
 
 if TYPE_CHECKING:  # a tree is made of spans
     from dovetail.text.tree import Tree
 
 
+class Source(NamedTuple):
+    """The words of a sentence as they were written: what a span needs to know its text."""
+
+    words: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...] | None
+    raw: str | None
+
+    def placed(self) -> tuple[str, list[tuple[int, int]]]:
+        """The text of the sentence, and where each word begins and ends in it.
+
+        >>> Source(("Ada", "slept", "."), ((4, 7), (8, 13), (13, 14)), None).placed()
+        ('Ada slept.', [(0, 3), (4, 9), (9, 10)])
+        >>> Source(("slept", "."), None, None).placed()
+        ('slept .', [(0, 5), (6, 7)])
+        """
+        first, last = (self.offsets[0][0], self.offsets[-1][1]) if self.offsets else (0, 0)
+        if self.offsets is not None and self.raw is not None and len(self.raw) == last - first:
+            return self.raw, [(begin - first, end - first) for begin, end in self.offsets]
+        text, places = "", []
+        for number, word in enumerate(self.words):
+            if number:
+                text += " " * (1 if self.offsets is None else self.offsets[number][0] - self.offsets[number - 1][1])
+            places.append((len(text), len(text) + len(word)))
+            text += word
+        return text, places
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Tokens ``start`` up to but not including ``end`` form a ``label``.
+
+    A span that a sentence holds knows its ``text``, and its characters if the sentence has offsets.
 
     >>> Span(0, 2, "PER", 0.93)
     Span(start=0, end=2, label='PER', probability=0.93)
@@ -24,6 +55,38 @@ class Span:
     end: int
     label: str
     probability: float | None = None
+    source: Source | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The characters of the span.
+
+        >>> Sentence(("Ada", "Lovelace", "slept"), {"ner": ("B-PER", "I-PER", "O")}).entities()[0].text
+        'Ada Lovelace'
+        """
+        text, places = self._source().placed()
+        return text[places[self.start][0] : places[self.end - 1][1]]
+
+    @property
+    def start_char(self) -> int:
+        """The place of its first character in the text of the document."""
+        return self._offsets()[self.start][0]
+
+    @property
+    def end_char(self) -> int:
+        """The place after its last character in the text of the document."""
+        return self._offsets()[self.end - 1][1]
+
+    def _source(self) -> Source:
+        if self.source is None:
+            raise DovetailError("this span belongs to no sentence, so it has no text; see Sentence.located")
+        return self.source
+
+    def _offsets(self) -> tuple[tuple[int, int], ...]:
+        offsets = self._source().offsets
+        if offsets is None:
+            raise DovetailError("the sentence of this span has no character offsets; sentences of running text have")
+        return offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +96,14 @@ class Sentence:
     ``layers`` holds one value a word under a name (``pos``, ``ner`` as IOB2 tags, ...); ``spans`` holds
     entities that a layer cannot (nested ones); ``offsets`` are character positions in the text of the
     document; ``document`` tells which neighbours belong to the same one, where the file tells documents apart;
-    ``tree`` is the constituent tree over the words.
+    ``tree`` is the constituent tree over the words; ``raw`` holds the characters from the first word to the last,
+    where there is a text. Iteration goes over the words.
 
     >>> s = Sentence(("Ada", "Lovelace", "wrote"), {"ner": ("B-PER", "I-PER", "O")})
     >>> s.entities()
     (Span(start=0, end=2, label='PER', probability=None),)
+    >>> print(s)
+    Ada Lovelace wrote
     """
 
     words: tuple[str, ...]
@@ -48,8 +114,11 @@ class Sentence:
     comments: tuple[str, ...] = ()
     document: int | None = field(default=None, compare=False)
     tree: Tree | None = None
+    raw: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.spans:
+            object.__setattr__(self, "spans", self.located(self.spans))
         for name, values in self.layers.items():
             if len(values) != len(self.words):
                 raise ValueError(f"layer {name!r} has {len(values)} values for {len(self.words)} words")
@@ -61,12 +130,48 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        from dovetail.text.html import sentence_html
+
+        return sentence_html(self)
+
+    @property
+    def text(self) -> str:
+        """The sentence as it was written; of words without offsets, the words with spaces between them."""
+        return self.source.placed()[0]
+
+    @property
+    def source(self) -> Source:
+        """The words as they were written, for spans to know their text."""
+        return Source(self.words, self.offsets, self.raw)
+
+    def located(self, spans: Iterable[Span]) -> tuple[Span, ...]:
+        """The spans, which from then on know their text and characters in this sentence.
+
+        >>> Sentence(("Ada", "slept")).located([Span(0, 1, "PER")])[0].text
+        'Ada'
+        """
+        given = tuple(spans)
+        known = given[0].source if given else None
+        own = self.words, self.offsets, self.raw
+        if known is not None and all(map(is_, known, own)) and all(span.source is known for span in given):
+            return given
+        source = self.source
+        return tuple(Span(span.start, span.end, span.label, span.probability, source) for span in given)
+
     def entities(self, layer: str = "ner") -> tuple[Span, ...]:
         """The entities that the tags of ``layer`` spell out, as conlleval reads them."""
         tags = self.layers.get(layer)
         if tags is None:
             return ()
-        return tuple(Span(*span) for span in tags_to_spans(tags))
+        source = self.source
+        return tuple(Span(start, end, label, None, source) for start, end, label in tags_to_spans(tags))
 
     def with_layer(self, name: str, values: tuple[str, ...]) -> Sentence:
         """A copy with the layer added or replaced."""
@@ -82,8 +187,8 @@ class Sentence:
 class Document:
     """Sentences that belong together, with the text that their offsets point into, if there is one.
 
-    A document too long to be held whole comes in pieces: each but the first ``continues`` the one before
-    it, and the text of a piece begins at character ``offset`` of the whole.
+    Iteration goes over the sentences. A document too long to be held whole comes in pieces: each but the first
+    ``continues`` the one before it, and the text of a piece begins at character ``offset`` of the whole.
 
     >>> piece = Document((Sentence(("Bern",), offsets=((90, 94),)),), " Bern.", offset=89, continues=True)
     >>> piece.slice(90, 94)
@@ -95,6 +200,32 @@ class Document:
     id: str | None = None
     offset: int = 0
     continues: bool = False
+
+    def __post_init__(self) -> None:
+        if self.text is not None and any(s.raw is None and s.offsets for s in self.sentences):
+            object.__setattr__(self, "sentences", tuple(map(self._with_raw, self.sentences)))
+
+    def _with_raw(self, sentence: Sentence) -> Sentence:
+        if sentence.raw is not None or not sentence.offsets:
+            return sentence
+        return replace(sentence, raw=self.slice(sentence.offsets[0][0], sentence.offsets[-1][1]))
+
+    def entities(self, layer: str = "ner") -> tuple[Span, ...]:
+        """All entities: the ``spans`` of each sentence, or where it has none what the tags of ``layer`` spell.
+
+        >>> bern = Sentence(("In", "Bern"), {"ner": ("O", "B-LOC")}, offsets=((0, 2), (3, 7)))
+        >>> [(e.text, e.label, e.start_char, e.end_char) for e in Document((bern,), "In Bern").entities()]
+        [('Bern', 'LOC', 3, 7)]
+        """
+        return tuple(span for s in self.sentences for span in s.spans or s.entities(layer))
+
+    def __str__(self) -> str:
+        return self.text if self.text is not None else "\n".join(map(str, self.sentences))
+
+    def _repr_html_(self) -> str:
+        from dovetail.text.html import document_html
+
+        return document_html(self)
 
     def slice(self, start: int, end: int) -> str:
         """The characters ``start`` to ``end`` of the whole document, which must lie in this piece."""

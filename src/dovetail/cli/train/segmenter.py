@@ -76,6 +76,9 @@ def train_segmenter(
     target: Annotated[
         str | None, typer.Option(metavar="NAME", help="The layer to learn, in annotated text.", show_default="ner")
     ] = None,
+    ignore: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Layers that the features do not read, such as pos,chunk.")
+    ] = None,
     features: Annotated[
         str | None, typer.Option(metavar="NAME", help="A named feature set.", show_default="depends on the model")
     ] = None,
@@ -146,7 +149,7 @@ def train_segmenter(
         "model": model, "features": features, "order": order, "longest": longest, "scheme": scheme, "loss": loss,
         "optimiser": optimiser, "l2": l2, "l1": l1, "iterations": iterations, "patience": patience,
         "min_count": min_count, "hash_bits": hash_bits, "seed": seed, "threads": threads, "normalise_width": width,
-        "target": None if words else target or "ner",
+        "target": None if words else target or "ner", "ignore": options.names(ignore),
     }  # fmt: skip
     settings: dict[str, Any] = {
         name: v.value if isinstance(v, StrEnum) else v for name, v in given.items() if v is not None

@@ -1,22 +1,19 @@
-"""Documents through a tagger: many small ones in one batch, long ones piece by piece, in bounded memory."""
+"""Documents through a model: many small ones in one batch, long ones piece by piece, in bounded memory."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from dovetail.text.sentence import Document, Sentence
+from dovetail.text.sentence import Document, Sentence
 
-Annotate = Callable[[Iterable["Sentence"]], Iterable["Sentence"]]
+Annotate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
 
 def annotate_documents(documents: Iterable[Document], annotate: Annotate) -> Iterator[Document]:
     """The documents with annotated sentences; ``annotate`` may look as far ahead in the stream as it likes.
 
-    >>> from dovetail.text.sentence import Document, Sentence
     >>> a, b, c = (Sentence((word,)) for word in "abc")
     >>> documents = [Document((a, b)), Document(()), Document((c,))]
     >>> [len(document) for document in annotate_documents(documents, list)]

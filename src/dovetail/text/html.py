@@ -1,0 +1,101 @@
+"""Sentences and documents as HTML, for notebooks: entities as coloured marks, trees as pictures.
+
+Colours are thin enough to be read on white and on black; the letters keep the colour of the page.
+"""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable
+from html import escape
+from itertools import pairwise
+
+from dovetail.text.sentence import Document, Sentence, Span
+
+_HUES = {"PER": 210, "PERSON": 210, "LOC": 140, "GPE": 140, "ORG": 30, "MISC": 280}
+_BLOCK = "margin:0.3em 0;line-height:2.1;white-space:pre-wrap;max-width:60em"
+_MARK = "padding:0.2em 0.3em;border-radius:0.35em;border:1px solid hsl({hue} 70% 50% / 0.55)"
+_CHIP = "font-size:0.7em;font-weight:600;margin-left:0.4em;opacity:0.85;white-space:nowrap"
+
+
+def sentence_html(sentence: Sentence) -> str:
+    """The text of a sentence with its entities marked, and its tree.
+
+    >>> ada = Sentence(("Ada", "<3"), {"ner": ("B-PER", "O")})
+    >>> "Ada" in sentence_html(ada), "&lt;3" in sentence_html(ada)
+    (True, True)
+    """
+    return _block(_marked(sentence)) + _tree(sentence)
+
+
+def document_html(document: Document) -> str:
+    """The text of a document with its entities marked; with trees, a sentence at a time."""
+    if any(sentence.tree is not None for sentence in document):
+        return "".join(map(sentence_html, document))
+    if document.text is None or any(sentence.offsets is None for sentence in document):
+        return "".join(_block(_marked(sentence)) for sentence in document)
+    edges = [(document.offset, document.offset)]
+    edges += [(s.offsets[0][0], s.offsets[-1][1]) for s in document if s.offsets]
+    gaps = [escape(document.slice(before[1], after[0])) for before, after in pairwise(edges)]
+    marked = [_marked(sentence) for sentence in document if sentence.offsets]
+    rest = escape(document.slice(edges[-1][1], document.offset + len(document.text)))
+    return _block("".join(gap + text for gap, text in zip(gaps, marked, strict=True)) + rest)
+
+
+def hue(label: str) -> int:
+    """The colour of a label, the same everywhere.
+
+    >>> hue("ORG"), hue("protein") == hue("protein")
+    (30, True)
+    """
+    return _HUES.get(label, zlib.crc32(label.encode()) % 12 * 30)
+
+
+def _block(inner: str) -> str:
+    return f'<div class="dovetail" style="{_BLOCK}">{inner}</div>'
+
+
+def _marked(sentence: Sentence) -> str:
+    """The text of a sentence with marks around its entities, those within others inside their marks."""
+    text, places = sentence.source.placed()
+    spans = sorted(sentence.spans or sentence.entities(), key=lambda span: (span.start, -span.end))
+    parts: list[str] = []
+    open_spans: list[Span] = []
+    crossing: list[Span] = []
+    done = 0
+    for position, (begin, end) in enumerate(places):
+        parts.append(escape(text[done:begin]))
+        while spans and spans[0].start == position:
+            span = spans.pop(0)
+            if open_spans and span.end > open_spans[-1].end:
+                crossing.append(span)
+            else:
+                open_spans.append(span)
+                colour = f"hsl({hue(span.label)} 70% 50% / 0.2)"
+                parts.append(f'<span style="background:{colour};{_MARK.format(hue=hue(span.label))}">')
+        parts.append(escape(text[begin:end]))
+        done = end
+        while open_spans and open_spans[-1].end == position + 1:
+            parts.append(f"{_chip(open_spans.pop())}</span>")
+    return "".join(parts) + _also(crossing)
+
+
+def _chip(span: Span) -> str:
+    sure = f" {span.probability:.2f}" if span.probability is not None else ""
+    return f'<span style="{_CHIP}">{escape(span.label)}{sure}</span>'
+
+
+def _also(crossing: Iterable[Span]) -> str:
+    """Entities that cross others, which no mark can show, by their words."""
+    return "".join(f' <span style="opacity:0.75">also {escape(span.text)}{_chip(span)}</span>' for span in crossing)
+
+
+def _tree(sentence: Sentence) -> str:
+    if sentence.tree is None:
+        return ""
+    from dovetail.text.tree_svg import tree_svg
+
+    # As an image of its own, so that its style touches nothing else on the page.
+    data = b64encode(tree_svg(sentence.tree, sentence.spans).encode()).decode()
+    return f'<div style="overflow-x:auto"><img alt="tree" src="data:image/svg+xml;base64,{data}"></div>'

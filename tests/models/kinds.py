@@ -1,0 +1,73 @@
+"""Every kind of model with a little data, for what all of them do alike."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dovetail.models.dependency import DependencyParser
+from dovetail.models.estimator import Estimator
+from dovetail.models.joint_parser import JointParser
+from dovetail.models.nested import NestedTagger
+from dovetail.models.parser import Parser
+from dovetail.models.segmenter import Segmenter
+from dovetail.models.tagger import Tagger
+from dovetail.text.brackets import parse_tree
+from dovetail.text.dependencies import Dependencies
+from dovetail.text.sentence import Sentence, Span
+from tests.models.corpus import made
+
+
+class Kind(NamedTuple):
+    """A model to train, the sentences to train it on, and the same as inputs and right answers."""
+
+    model: Estimator
+    sentences: list[Any]
+    inputs: list[Any]
+    answers: list[Any]
+
+
+def _flat() -> list[Sentence]:
+    return [Sentence(s.words, {"ner": s.layers["ner"]}) for s in made(12)]
+
+
+def _nested() -> list[Sentence]:
+    lab = Sentence(("University", "of", "Bern", "said"), spans=(Span(0, 3, "ORG"), Span(2, 3, "LOC")))
+    return [lab, Sentence(("Bern", "said"), spans=(Span(0, 1, "LOC"),))] * 4
+
+
+def _trees() -> list[Sentence]:
+    lines = ["(S (NP (NNP Ada)) (VP (VBD slept)))", "(S (NP (NNP Bob)) (VP (VBD saw) (NP (NNP Ada))))"]
+    trees = [parse_tree(line) for line in lines] * 4
+    return [Sentence(tuple(tree.words()), {}, (Span(0, 1, "PER"),), tree=tree) for tree in trees]
+
+
+def _arcs() -> list[Sentence]:
+    layers = {"head": ("2", "0"), "deprel": ("nsubj", "root"), "pos": ("NNP", "VBD")}
+    return [Sentence(("Ada", "wrote"), layers), Sentence(("Bob", "slept"), layers)] * 4
+
+
+WORDS = [["北京", "人"], ["人", "爱", "人"]] * 4
+
+
+def kinds() -> dict[str, Kind]:
+    """The kinds by name; models are quick to train."""
+    flat, nested, trees, arcs = _flat(), _nested(), _trees(), _arcs()
+    tags = [s.layers["ner"] for s in flat]
+    gold = [s.tree for s in trees]
+    treeless = [Sentence(s.words, {}, s.spans) for s in trees]
+    bare = [s.words for s in nested]
+    words = [s.words for s in flat]
+    untied = [Sentence(s.words, {"pos": s.layers["pos"]}) for s in arcs]
+    heads = [Dependencies((1, -1), ("nsubj", "root"))] * len(arcs)
+    return {
+        "tagger": Kind(Tagger(features=["word[0]", "shape[0]"], iterations=5), flat, words, tags),
+        "words": Kind(Segmenter(iterations=3), WORDS, ["".join(each) for each in WORDS], WORDS),
+        "segments": Kind(Segmenter(target="ner", iterations=3), flat, words, tags),
+        "nested": Kind(NestedTagger(min_count=1, iterations=3), nested, bare, [s.spans for s in nested]),
+        "parser": Kind(Parser(iterations=2), trees, [s.words for s in trees], gold),
+        "joint": Kind(JointParser(iterations=2, entity_min_count=1), trees, treeless, gold),
+        "dependency": Kind(DependencyParser(bits=10, iterations=3), arcs, untied, heads),
+    }
+
+
+KINDS = kinds()

@@ -1,0 +1,37 @@
+"""Models as notebooks show them."""
+
+from __future__ import annotations
+
+import doctest
+
+import dovetail.models.html
+from dovetail.models.domains import MultiDomainTagger
+from dovetail.models.tagger import Tagger
+from tests.models.kinds import KINDS
+
+
+def test_examples_run() -> None:
+    for module in (dovetail.models.html, dovetail.models.inputs, dovetail.models.estimator):
+        failed, tried = doctest.testmod(module)
+        assert (failed, tried > 0) == (0, True), module
+
+
+def test_a_model_tells_what_it_is() -> None:
+    flat = [s.with_layer("pos", ("<N>",) * len(s)) for s in KINDS["tagger"].sentences]
+    model = Tagger(features=["word[0]", "pos[0]"], l2=0.5, iterations=5)
+    page = model._repr_html_()
+    assert "not trained" in page
+    assert "l2 = 0.5" in page
+    assert "order = " not in page
+    page = model.fit(flat, dev=flat)._repr_html_()
+    for part in ("Tagger", "LOC, PER", "words, pos", "12 sentences", f"{model.card_['dev']:.2f}"):
+        assert part in page
+    assert "http" not in page
+
+
+def test_settings_of_a_model_within_and_names_are_escaped() -> None:
+    flat = KINDS["tagger"].sentences
+    model = MultiDomainTagger(tagger=Tagger(features=["word[0]"], iterations=2)).fit({"<a>": flat, "b": flat})
+    page = model._repr_html_()
+    assert "&lt;a&gt;, b" in page
+    assert "tagger.iterations = 2" in page

@@ -1,0 +1,157 @@
+"""Odd input to any model is an error that says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dovetail.errors import DovetailError
+from dovetail.models.domains import MultiDomainTagger
+from dovetail.models.estimator import Estimator
+from dovetail.models.nested import NestedTagger
+from dovetail.models.segmenter import Segmenter
+from dovetail.models.tagger import Tagger
+from dovetail.text.sentence import Document, Sentence
+from tests.models.kinds import KINDS
+
+ODD: dict[str, Any] = {
+    "nothing": None, "a number": 3, "numbers": [[1, 2]], "too deep": [[["a"]]], "dicts": [{"a": 1}], "a dict": {"a": 1},
+    "a string": "Ada slept.", "an empty word": [["Ada", ""]], "bytes": b"Ada", "bytes inside": [[b"Ada"]],
+    "None inside": [["Ada", None]], "None among": [["Ada"], None], "numbers among": [3],
+    "a sentence": Sentence(("Ada",)), "words that are none": [Sentence((1, 2))],  # type: ignore[arg-type]
+}  # fmt: skip
+SETTINGS: dict[str, list[Any]] = {
+    "l2": ["x", -1, float("nan"), True], "l1": ["x"], "order": ["1"], "threads": [0, "2"], "seed": [-1, "x"],
+    "iterations": [0.5, 0], "min_count": ["2", 0], "calibrate": ["yes"], "ignore": ["pos", 5, [3]], "patience": [0],
+    "gain": [-1, "x"], "batch": ["a"], "target": [3], "threshold": [2], "tags": [4], "longest": [0], "sigma": [-1],
+    "resources": [5], "clusters": [5], "features": [5], "bits": [3], "hash_bits": [1], "max_length": [0],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trained() -> dict[str, Estimator]:
+    found = {name: replace(kind.model).fit(kind.sentences) for name, kind in KINDS.items()}  # type: ignore[attr-defined]
+    flat = KINDS["tagger"].sentences
+    found["domains"] = MultiDomainTagger(tagger=Tagger(features=["word[0]"], iterations=2)).fit({"a": flat, "b": flat})
+    return found
+
+
+NAMES = [*KINDS, "domains"]
+
+
+@pytest.mark.parametrize("what", ODD)
+@pytest.mark.parametrize("name", NAMES)
+def test_odd_sentences(name: str, what: str, trained: dict[str, Any]) -> None:
+    with pytest.raises(DovetailError):
+        trained[name].predict(ODD[what])
+    if name != "domains":
+        with pytest.raises(DovetailError):
+            replace(trained[name]).fit(ODD[what])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_odd_things_to_annotate(name: str, trained: dict[str, Any]) -> None:
+    model = trained[name]
+    table = SimpleNamespace(columns=["text"])
+    for odd in (None, 3, {"a": 1}, [None], [["Ada", 1]], ["Ada slept.", float("nan")], b"Ada", table):
+        with pytest.raises(DovetailError):
+            list(model.annotate(odd))
+    with pytest.raises(DovetailError, match="annotate"):
+        model(["Ada slept."])
+    assert model.predict([]) == [] == list(model.annotate([]))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_odd_numbers(name: str, trained: dict[str, Any]) -> None:
+    model, one = trained[name], KINDS[name].inputs[:1]
+    for wrong in (0, -1, 1.5, "2", None, True):
+        for ask in (model.kbest, model.sample):
+            with pytest.raises(DovetailError, match="whole number, 1 or more"):
+                ask(one, wrong)
+    for wrong in (-1, "x"):
+        with pytest.raises(DovetailError, match="seed="):
+            model.sample(one, 1, seed=wrong)
+    ways = [getattr(model, ask) for ask in ("predict_entities",) if hasattr(model, ask)]
+    for ask in [*ways, *([model.predict] if name == "nested" else [])]:
+        for threshold in (3, -0.1, "x", float("nan")):
+            with pytest.raises(DovetailError, match="probability, from 0 to 1"):
+                ask(one, threshold=threshold)
+    model.set_params(threads=0)
+    with pytest.raises(DovetailError, match="threads=0: choose a whole number, 1 or more"):
+        model.predict(one)
+    model.set_params(threads=np.int64(1))
+    assert model.predict(one)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_odd_settings(name: str) -> None:
+    kind = KINDS[name]
+    for setting in SETTINGS.keys() & kind.model.get_params().keys():
+        for value in SETTINGS[setting]:
+            with pytest.raises(DovetailError, match=setting):
+                replace(kind.model).set_params(**{setting: value}).fit(kind.sentences)  # type: ignore[attr-defined]
+
+
+def test_running_text_where_sentences_are_wanted(trained: dict[str, Any]) -> None:
+    for text in ("Ada slept.", ["Ada slept."]):
+        with pytest.raises(DovetailError, match=r"running text.*dovetail\.segment\(text\)"):
+            trained["tagger"].predict(text)
+    with pytest.raises(DovetailError, match="sentence 2, word 2 is None"):
+        trained["tagger"].predict([["Ada"], ["Ada", None]])
+    with pytest.raises(DovetailError, match="column of the table, such as table\\['text'\\]"):
+        trained["tagger"].annotate(SimpleNamespace(columns=["text"]))
+
+
+def test_tags_that_are_no_strings() -> None:
+    for tags in ([[1, 2]], [["O", None]], ["OO"], [None]):
+        with pytest.raises(DovetailError, match="training sentence 1 has the tag"):
+            Tagger().fit([["Ada", "slept"]], tags)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Tagger(features=["word[0]"]),
+        Segmenter(target="ner", features=["word[start]"]),
+        NestedTagger(features=["word"]),
+    ],
+)
+def test_too_little_data_says_what_to_do(model: Any) -> None:
+    one = Sentence(("Ada", "slept"), {"ner": ("B-PER", "O")})
+    with pytest.raises(DovetailError, match=r"no feature occurs 2 times.*min_count=1 \(--min-count 1\)"):
+        model.fit([one])
+
+
+def test_layers_that_a_model_needs(trained: dict[str, Any]) -> None:
+    tagged = [s.with_layer("pos", ("X",) * len(s)) for s in KINDS["tagger"].sentences]
+    for make in (
+        lambda **how: Tagger(iterations=2, **how),
+        lambda **how: Segmenter(target="ner", iterations=2, **how),
+        lambda **how: NestedTagger(iterations=1, **how),
+    ):
+        assert make().needs == ()
+        model = make().fit(tagged)
+        assert model.needs == ("pos",)
+        with pytest.raises(DovetailError, match=r"'pos'.*ignore=\['pos'\], or --ignore pos"):
+            model.predict([["Ada", "slept"]])
+        plain = make(ignore=["pos"]).fit(tagged)
+        assert plain.needs == ()
+        assert len(plain.predict([["Ada", "slept"]])) == 1
+    taggers = MultiDomainTagger(tagger=Tagger(iterations=2)).fit({"a": tagged, "b": tagged})
+    assert taggers.needs == ("pos",)
+    expected = {"dependency": ("pos",)}
+    assert {n: m.needs for n, m in trained.items()} == {n: expected.get(n, ()) for n in trained}
+    with pytest.raises(DovetailError, match=r"'pos'.*predict_tags=True \(--predict-tags\)"):
+        trained["dependency"].predict([["Ada", "slept"]])
+    given = replace(KINDS["parser"].model, tags="given").fit(KINDS["parser"].sentences)  # type: ignore[call-arg,attr-defined]
+    assert given.needs == ("pos",)
+    with pytest.raises(DovetailError, match=r"'pos'.*tags='predicted' \(--tags predicted\)"):
+        given.predict([["Ada", "slept"]])
+
+
+def test_documents_among_sentences_are_taken_apart(trained: dict[str, Any]) -> None:
+    assert len(trained["tagger"].predict([Document((Sentence(("Ada",)),) * 2), ["Bob"]])) == 3
