@@ -71,8 +71,8 @@ def test_comments_are_told_from_words():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\tO\nb\n", "<stream>:2: 1 column, expected 2: word, ner, parted by tabs"),
-        ("a O\nb O\n\nc x O\n", "<stream>:4: 3 columns, expected 2: word, ner, parted by spaces"),
+        ("a\tO\nb\n", "<stream>:2: 1 column, expected 2: word, ner, separated by tabs"),
+        ("a O\nb O\n\nc x O\n", "<stream>:4: 3 columns, expected 2: word, ner, separated by spaces"),
         ("a\tO\n\tO\n", "<stream>:2: the column 'word' is empty"),
         ("a\tNN\tO\nb\t\tO\n", "<stream>:2: the column 'pos' is empty"),
     ],
