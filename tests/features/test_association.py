@@ -226,8 +226,8 @@ def test_text_of_one_token_and_of_none() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", {}, "is it empty"),
-        ("a\nb", {}, "no two adjacent units"),
+        ("", {}, "<stream>: no line of this text has two characters"),
+        ("a\nb", {}, "no line of this text has two"),
         ("ab", {"unit": "byte"}, "'char' or 'word'"),
         ("ab", {"longest": 1}, "give 2 to 8"),
     ],
