@@ -24,6 +24,26 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Document, Sentence
 
 
+class Lines(StrEnum):
+    """What a line end in running text means."""
+
+    auto = "auto"
+    paragraphs = "paragraphs"
+    sentences = "sentences"
+
+
+LinesOption = Annotated[
+    Lines | None,
+    typer.Option(
+        "--lines",
+        help="What a line end in text means. auto: a sentence ends at blank lines, and at lines that are not wrapped, "
+        "such as signatures and tweets; paragraphs: at blank lines only; sentences: at every line end, and nowhere "
+        "else.",
+        show_default="auto",
+    ),
+]
+
+
 class OutputFormat(StrEnum):
     """Formats of annotated text; pretty is for reading."""
 
@@ -45,8 +65,9 @@ def annotate(
         str | None,
         typer.Argument(
             metavar="FILE|TEXT",
-            help="A file (.gz too), or text in quotes; - or nothing for the standard input. It is taken for "
-            "text if there is no such file, it holds a space, and it ends like no file (.txt, .gz, ...).",
+            help="A file (.gz too), a folder of .txt files, or text in quotes; - or nothing for the standard input. "
+            "It is text if there is no such file and it holds a space, unless it ends like a file (.txt, .gz, ...) "
+            "and has a slash or no more than two words.",
         ),
     ] = None,
     model: options.Model = None,
@@ -72,8 +93,9 @@ def annotate(
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
+    lines: LinesOption = None,
     sentence_per_line: Annotated[
-        bool, typer.Option("--sentence-per-line", help="A line of text is a sentence, and nothing else is.")
+        bool, typer.Option("--sentence-per-line", help="The same as --lines sentences.")
     ] = False,
     tokenised: Annotated[
         bool, typer.Option("--tokenised", help="The words of the text are parted by spaces already.")
@@ -129,7 +151,7 @@ def annotate(
     if (k_best or marginals) and not hasattr(tagger, "predict_marginals"):
         raise DovetailError("--k-best and --marginals are of taggers; a segmenter gives its k best in Python")
     report = ReadReport()
-    reading = _text_options(source.format, sentence_per_line, tokenised)
+    reading = _text_options(source.format, lines, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
     wants_probabilities = threshold > 0 or form not in PLAIN
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
@@ -177,12 +199,16 @@ def _default_format(given: InputFormat, output: Path | None, kind: Kind | None) 
     return OutputFormat.jsonl if kind is None or output is not None else OutputFormat(kind.piped)
 
 
-def _text_options(format: InputFormat, sentence_per_line: bool, tokenised: bool) -> dict[str, Any]:
+def _text_options(format: InputFormat, lines: Lines | None, sentence_per_line: bool, tokenised: bool) -> dict[str, Any]:
+    if lines is not None and sentence_per_line and lines != Lines.sentences:
+        raise DovetailError(f"--sentence-per-line means --lines sentences, and --lines {lines} was given; choose one")
     if (sentence_per_line or tokenised) and format != InputFormat.text:
         raise DovetailError(f"--sentence-per-line and --tokenised are for text, not for {format}")
-    found = {}
-    if sentence_per_line:
-        found["lines"] = "sentences"
+    if lines is not None and format not in (InputFormat.text, InputFormat.jsonl, InputFormat.brat):
+        raise DovetailError(f"--lines is for running text, and {format} has its sentences marked")
+    found: dict[str, Any] = {}
+    if lines is not None or sentence_per_line:
+        found["lines"] = (lines or Lines.sentences).value
     if tokenised:
         found["words"] = "spaces"
     return found

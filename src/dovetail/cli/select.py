@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.annotate import _text_options
+from dovetail.cli.annotate import LinesOption, _text_options
 from dovetail.cli.console import count, say, warn, warn_all
 from dovetail.cli.corpus import Corpora, Input, InputFormat
 from dovetail.cli.domains import load_model
@@ -79,8 +79,9 @@ def select(
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
+    lines: LinesOption = None,
     sentence_per_line: Annotated[
-        bool, typer.Option("--sentence-per-line", help="A line of text is a sentence, and nothing else is.")
+        bool, typer.Option("--sentence-per-line", help="The same as --lines sentences.")
     ] = False,
     tokenised: Annotated[
         bool, typer.Option("--tokenised", help="The words of the text are parted by spaces already.")
@@ -101,7 +102,7 @@ def select(
     source = Input(str(unlabelled), input_format)
     if source.is_text:
         raise DovetailError(f"{unlabelled}: no such file")
-    reading = _text_options(source.format, sentence_per_line, tokenised)
+    reading = _text_options(source.format, lines, sentence_per_line, tokenised)
     import dovetail
     from dovetail.active import select as choose
     from dovetail.text.formats import write

@@ -113,6 +113,7 @@ def train_joint(
         sentences, held_out, trees, entities = (
             corpora.sentences(path) if path is not None else [] for path in (train, dev, trees_only, entities_only)
         )
+        corpora.check_training(sentences, train, trees=True)
         corpora.warn()
         parser.fit(
             sentences, trees_only=trees, entities_only=entities, dev=held_out or None, progress=reporter.trained,
