@@ -64,8 +64,18 @@ class Corpora:
         options = reader_options(format, self.columns, self.encoding)
         return list(sentences(path, format, report=self.report, **options))
 
-    def check_training(self, found: Sequence[Sized], path: Path, layer: str | None = None, trees: bool = False) -> None:
-        """An error that names the file if there is nothing to learn from in it: no words, no such layer, no trees."""
+    def check_training(
+        self, found: Sequence[Sized], path: Path, layer: str | None = None, trees: bool = False, words: bool = False
+    ) -> None:
+        """An error that names the file if there is nothing to learn from in it: no words, no such layer, no trees.
+
+        ``words`` is for a file of words with spaces between them, which is no annotated format.
+        """
+        if words:
+            if not found:
+                advice = "give a sentence a line, with spaces between its words"
+                raise InputError(f"no words to learn from in this file; {advice}", path)
+            return
         format = self.format_of(path)
         if not any(map(len, found)):
             advice = "check the file, or name its format with --input-format"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.columns import BOUNDARY, Column
-from dovetail.errors import DovetailError, InputError
+from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.association_count import Characters, GramTable, Progress, Unit, Words, stretches
 from dovetail.features.association_table import CountTable, Values
 from dovetail.features.hashing import string_keys
@@ -165,7 +165,10 @@ class Association:
         from dovetail.models.file import load_model
 
         header, arrays = load_model(path, kind=cls.kind)
-        return cls.restore(header["settings"], arrays)
+        try:
+            return cls.restore(header["settings"], arrays)
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+            raise ModelFileError(f"{path}: the table does not fit together ({error}); count it again") from None
 
     def usual(self, name: str) -> list[str]:
         """The value on either side of a token."""

@@ -102,7 +102,8 @@ def _header(path: str | Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], 
             raise foreign
         version = int(header["version"])
         header["checksums"].items()
-    except (ValueError, KeyError, TypeError, AttributeError):
+        header["kind"].strip()
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise damaged from None
     if version > VERSION:
         raise ModelFileError(f"{path}: written by a newer dovetail (format {version}); upgrade dovetail to read it")
