@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -107,6 +108,6 @@ def _change_value(value: Any, rng: Random) -> None:
             if rng.random() < 0.3:
                 del value[key]
             else:
-                value[key] = rng.choice(ODD_VALUES)
+                value[key] = deepcopy(rng.choice(ODD_VALUES))
             return
         value = value[key]
