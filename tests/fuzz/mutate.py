@@ -23,8 +23,9 @@ TOKENS = [token.encode() for token in [
 
 def mutated(data: bytes, rng: Random, other: bytes = b"") -> bytes:
     """The data with one to six changes; ``other`` is data of which parts may be put in."""
-    for _ in range(rng.randint(1, 6)):
-        data = rng.choice(_CHANGES)(data, rng, other)
+    changes = (_odd_json,) if rng.random() < 0.3 and data[:1] in (b"{", b"[") else _CHANGES
+    for _ in range(rng.choice([1, 1, 2, 3, 6])):
+        data = rng.choice(changes)(data, rng, other)
     return data[:20_000]
 
 
@@ -45,6 +46,8 @@ def _double(data: bytes, rng: Random, other: bytes) -> bytes:
 
 def _put_in(data: bytes, rng: Random, other: bytes) -> bytes:
     start, end = _place(data, rng)
+    if rng.random() < 0.5:  # where a line begins
+        start = end = data.rfind(b"\n", 0, start) + 1
     return data[:start] + rng.choice(TOKENS) + data[rng.choice([start, end]) :]
 
 
@@ -74,15 +77,46 @@ def _replace_value(data: bytes, rng: Random, other: bytes) -> bytes:
     return data[: chosen.start()] + rng.choice(TOKENS) + data[chosen.end() :]
 
 
+def _odd_json(data: bytes, rng: Random, other: bytes) -> bytes:
+    """A value of a JSON file, or of one of its lines, becomes another of any type; what is no JSON stays as it is."""
+    lines = data.split(b"\n")
+    at = rng.randrange(len(lines))
+    for before, text, after in ((b"", data, b""), (lines[:at], lines[at], lines[at + 1 :])):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            continue
+        _change_value(value, rng)
+        changed = json.dumps(value).encode()
+        return b"\n".join([*before, changed, *after]) if text is not data else changed
+    return data
+
+
 def _move_line(data: bytes, rng: Random, other: bytes) -> bytes:
     lines = data.split(b"\n")
     lines.insert(rng.randrange(len(lines)), lines.pop(rng.randrange(len(lines))))
     return b"\n".join(lines)
 
 
-_CHANGES = (_cut, _double, _put_in, _put_in, _flip, _end, _graft, _replace_value, _replace_value, _move_line)
+_CHANGES = (_cut, _double, _put_in, _put_in, _flip, _end, _graft, _replace_value, _replace_value, _move_line, _odd_json)
 
-ODD_VALUES: list[Any] = [None, True, 0, -1, 1.5, 10**9, "", "odd", [], {}, [1], {"a": 1}, [[]], "word[0]"]
+ODD_VALUES: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    10**30,
+    float("inf"),
+    "",
+    "odd",
+    [],
+    {},
+    [1],
+    {"a": 1},
+    [[]],
+    "word[0]",
+]
 
 
 def with_odd_header(data: bytes, rng: Random) -> bytes:

@@ -21,6 +21,7 @@ CONLL = (
     b"-DOCSTART- -X- O\n\nAda NNP B-PER\nLovelace NNP I-PER\nmet VBD O\n\n"
     b"# a comment of several words here\nBob NNP B-PER\n"
 )
+PAIRS = b"Ada B-PER\nmet O\n\nBob S-PER\n"
 TABS = "Zürich\tB-LOC\nNew York\tB-LOC\n\n日本\tI-LOC\n\n".encode()
 CONLLU = (
     b"# newdoc id = d\n# sent_id = 1\n# text = In Bern vom Berg.\n1\tIn\tin\tADP\tIN\t_\t2\tcase\t_\t_\n"
@@ -215,7 +216,7 @@ def _joint(path: Path) -> None:
 
 
 TARGETS = [
-    Target("conll", ".conll", _files(CONLL, TABS), _documents),
+    Target("conll", ".conll", _files(CONLL, PAIRS, TABS), _documents),
     Target("conll.gz", ".conll.gz", lambda: [gzip.compress(CONLL, mtime=0)], _documents),
     Target("conllu", ".conllu", _files(CONLLU), _documents),
     Target("jsonl-sentences", ".jsonl", _files(SENTENCES), _documents),

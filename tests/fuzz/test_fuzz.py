@@ -26,7 +26,7 @@ def test_valid_files_are_read(target: Target, tmp_path: Path) -> None:
 def test_damaged_files_are_read_or_refused(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("fuzz")
 
-    @settings(max_examples=40 if target.is_model else 150, derandomize=True, database=None)
+    @settings(max_examples=40 if target.is_model else 250, derandomize=True, database=None)
     @given(st.integers(0, 1 << 30))
     def read(number: int) -> None:
         try_reading(target, case(target, Random(number)), folder)

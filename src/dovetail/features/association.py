@@ -167,7 +167,7 @@ class Association:
         header, arrays = load_model(path, kind=cls.kind)
         try:
             return cls.restore(header["settings"], arrays)
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the table does not fit together ({error}); count it again") from None
 
     def usual(self, name: str) -> list[str]:

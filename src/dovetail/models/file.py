@@ -117,7 +117,7 @@ def _array(path: str | Path, name: str, entry: Any, data: NDArray[np.uint8], fir
         begin, end = (int(n) for n in entry["data_offsets"])
         if begin < 0 or any(n < 0 for n in shape) or end - begin != math.prod(shape) * dtype.itemsize:
             raise ValueError(name)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise ModelFileError(f"{path}: the description of {name!r} is damaged; copy or train the model again") from None
     if first + end > len(data):
         raise ModelFileError(f"{path}: the file is cut short; copy or train it again")
