@@ -68,6 +68,17 @@ def test_a_heading_and_the_last_line_of_a_paragraph():
     assert [len(sentence.split()) > 5 for sentence in cut(text)] == [False, True, False, True]
 
 
+def test_one_line_that_is_too_long_does_not_change_the_width():
+    lines = textwrap.wrap(SENTENCE, 60)
+    lines[1] += " which nobody has wrapped again after it was changed"
+    assert len(cut("\n".join(lines))) == 1
+
+
+def test_a_ruled_line_does_not_change_the_width():
+    rule = "-" * 75
+    assert len(cut(f"Both of the talks are open to all who wish to come to the\ntown hall\n{rule}\nAda")) == 3
+
+
 def test_a_long_line_is_a_paragraph_of_its_own():
     long = SENTENCE + " " + SENTENCE.lower()
     assert len(cut(f"A heading\n{long}\n{long}\nThe end")) == 4
@@ -85,7 +96,9 @@ def test_an_entity_that_goes_over_a_line_end_keeps_its_sentence_whole():
     assert (first.words, second.words) == (("Acme", "Limited"), ("Porto",))
 
 
-LINE = st.lists(st.sampled_from(["a", "Dr.", "word", "Name", "left.", "extraordinary"]), max_size=6).map(" ".join)
+LINE = st.lists(st.sampled_from(["a", "Dr.", "word", "Name", "left.", "extraordinary", "-----"]), max_size=6).map(
+    " ".join
+)
 
 
 @given(st.lists(LINE, max_size=14).map("\n".join), st.integers(4, 60), st.integers(8, 60), st.integers(1, 5))

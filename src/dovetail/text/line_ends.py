@@ -27,6 +27,7 @@ RAGGED = 0.9
 
 _LINE = re.compile(r"[^\n]*\n?")
 _FIRST_WORD = re.compile(r"\s*(\S+)")
+_RULE = re.compile(r"\s*([-=_*~#])\1{4}")
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 
 
@@ -55,18 +56,18 @@ def purposeful_ends(text: str, column: int = 0) -> Iterator[int]:
 
 
 def paragraphs(text: str, column: int = 0) -> Iterator[list[Line]]:
-    """The lines of a text, cut where there are blank ones; a long line is alone, and no paragraph goes on for ever."""
+    """The lines of a text, cut where there are blank ones; long and ruled lines are alone, none is endless."""
     held: list[Line] = []
     for match in _LINE.finditer(text):
         stripped = match[0].rstrip()
         length = len(stripped) + (column if match.start() == 0 else 0)
-        is_long = length > LONGEST_WRAPPED
-        if held and (not stripped or is_long):
+        is_alone = length > LONGEST_WRAPPED or _RULE.match(stripped) is not None
+        if held and (not stripped or is_alone):
             yield held
             held = []
         if stripped:
             held.append(Line(match.start(), match.end(), length))
-        if is_long or len(held) >= 2 * MANY_LINES or (len(held) >= MANY_LINES and _ENDS_SENTENCE.search(stripped)):
+        if is_alone or len(held) >= 2 * MANY_LINES or (len(held) >= MANY_LINES and _ENDS_SENTENCE.search(stripped)):
             yield held
             held = []
     if held:
@@ -89,10 +90,11 @@ def settled(text: str, column: int = 0) -> int:
 
 def _inside(text: str, lines: Sequence[Line]) -> Iterator[int]:
     """The ends inside one paragraph that are ends of sentences, as the beginnings of the lines after them."""
-    widest = max(range(len(lines)), key=lambda i: lines[i].length)
-    width = lines[widest].length
+    ranked = sorted(range(len(lines)), key=lambda i: -lines[i].length)
+    longest = ranked[: 1 if len(lines) < 4 else 2]  # one line of many may be too long, by a later correction
+    width = lines[longest[-1]].length
     full = [_is_full(text, line, after, width) for line, after in pairwise(lines)]
-    others = [is_full for i, is_full in enumerate(full) if i != widest]  # the longest line is full in any case
+    others = [is_full for i, is_full in enumerate(full) if i not in longest]  # the longest are full in any case
     is_wrapped = _is_wrapped(width, others.count(True), others.count(False))
     may_be = width >= NARROWEST_WRAPPED and others.count(False) <= 2
     for is_full, after in zip(full, lines[1:], strict=True):
