@@ -114,6 +114,14 @@ def test_an_empty_file_is_named(run: Run, tmp_path: Path, kind: str, name: str) 
     assert "name its format with --input-format" in err
 
 
+@pytest.mark.parametrize("kind", ["tagger", "parser", "dependency"])
+def test_an_empty_file_of_a_domain_is_named(run: Run, tmp_path: Path, kind: str) -> None:
+    files = [f"--domain=a={given(tmp_path, 'a.jsonl', '')}", f"--domain=b={given(tmp_path, 'b.jsonl', '')}"]
+    code, _, err = run("train", kind, *files, "--output", tmp_path / "m", "--quiet")
+    assert code == 2
+    assert "a.jsonl: no sentences to learn from in this file, read as jsonl" in err
+
+
 def test_an_empty_file_of_words_is_named(run: Run, tmp_path: Path) -> None:
     code, _, err = train(run, "segmenter", given(tmp_path, "a.txt", " \n"))
     assert code == 2
