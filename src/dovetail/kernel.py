@@ -29,4 +29,4 @@ def kernel(function: Function) -> Function:
 
 def inner(function: Function) -> Function:
     """Compile a function that only kernels call: without a way in from Python it takes half the time."""
-    return cast(Function, njit(**SETTINGS, no_cpython_wrapper=True)(function))
+    return cast(Function, njit(**(SETTINGS | {"no_cpython_wrapper": True}))(function))

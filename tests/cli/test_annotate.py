@@ -142,7 +142,8 @@ def test_marginals_sum_to_one(run: Run, model: Path) -> None:
 
 def test_sentence_per_line_and_tokenised(run: Run, model: Path) -> None:
     text = "Ada left. Alan left\nGrace's dog\n"
-    assert len(records(run("annotate", "--model", model, stdin=text).out)) == 2
+    assert len(records(run("annotate", "--model", model, "--lines", "paragraphs", stdin=text).out)) == 2
+    assert len(records(run("annotate", "--model", model, stdin=text).out)) == 3  # a short line ends a sentence
     lines = records(run("annotate", "--model", model, "--sentence-per-line", stdin=text).out)
     assert [record["words"] for record in lines][1] == ["Grace", "'s", "dog"]
     parted = records(run("annotate", "--model", model, "--sentence-per-line", "--tokenised", stdin=text).out)

@@ -108,7 +108,7 @@ def test_explain_a_constituent(run: Run, model: Path) -> None:
     ("content", "message"),
     [
         ("(S (NP (NN a))", "bracket"),
-        ("", "no trees"),
+        ("", "t.mrg: no sentences to learn from"),
         ("(S (NP (NN a)))) (S", "bracket"),
     ],
 )
@@ -123,4 +123,4 @@ def test_bad_trees_are_named(run: Run, tmp_path: Path, content: str, message: st
 def test_data_without_trees_is_refused(run: Run, data: Path, tmp_path: Path) -> None:
     result = run("train", "parser", "--train", data / "train.conll", "--output", tmp_path / "m", "--quiet")
     assert result.code == 2
-    assert "has no tree" in result.err
+    assert "train.conll: no trees in this file, read as conll; give trees in brackets" in result.err

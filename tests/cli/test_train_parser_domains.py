@@ -72,7 +72,7 @@ def test_what_is_left_out_or_changed_is_told(run: Run, folder: Path) -> None:
         ((), "give --train FILE, or --domain"),
         (("--domain", "news={news}", "--dev", "{news}"), "--dev is not for several domains"),
         (("--train", "{news}", "--sigma", "1"), "--sigma is for several domains"),
-        (("--domain", "news={news}", "--domain", "chat={empty}"), "'chat' has no training data"),
+        (("--domain", "news={news}", "--domain", "chat={empty}"), "empty.jsonl: no sentences to learn from"),
     ],
 )
 def test_what_is_wrong_is_told(run: Run, folder: Path, command: str, arguments: tuple[str, ...], told: str) -> None:

@@ -198,11 +198,17 @@ def test_ctrl_c_saves_the_best_so_far(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the training data has no tokens"),
-        ("\n\n \n", "the training data has no tokens"),
+        ("", "given.conll: no sentences to learn from in this file, read as conll"),
+        ("\n\n \n", "given.conll: no sentences to learn from in this file, read as conll"),
         ("Ada B-PER\nleft O\n\nVienna\n", "given.conll:4: 1 column, expected 2"),
         (b"M\xfcller B-PER\n", "given.conll:1: not valid UTF-8"),
-        ("Ada\nleft\n", "no layer 'ner'"),
+        ("Ada\nleft\n", "given.conll: one column, so no layer 'ner' to learn"),
+        (
+            "Ada,B-PER\nleft,O\n",
+            "given.conll: one column, so no layer 'ner' to learn: labels come after tabs or spaces",
+        ),
+        ("Ada,B-PER\nleft,O\n", "seems to have ',' between its columns: replace it by a tab"),
+        ("Ada B-PER\nleft O\nBern B\n", "given.conll:3: 'B' in the layer 'ner': 'B' has no type, but 'B-PER' has one"),
     ],
 )
 def test_bad_training_data(run: Run, data: Path, tmp_path: Path, text: str | bytes, message: str) -> None:
@@ -299,7 +305,7 @@ def test_missing_training_file_and_folder(run: Run, data: Path, tmp_path: Path) 
     empty.mkdir()
     code, _, err = run("train", "tagger", "--train", empty, "--output", tmp_path / "m")
     assert code == 2
-    assert f"{empty}: no .txt file in this folder" in err
+    assert f"{empty}: no pair of files x.txt and x.ann in this folder" in err
 
 
 # Bad output

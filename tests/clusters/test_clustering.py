@@ -154,3 +154,10 @@ def test_pictures_by_suffix(tmp_path: Path) -> None:
     assert draw_tree(_clustering(), tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="pictures are written as"):
         draw_tree(_clustering(), tmp_path / "tree.gif")
+
+
+def test_a_count_that_no_text_has_is_refused(tmp_path: Path) -> None:
+    for digits in (20, 5000):
+        (tmp_path / "a.paths").write_text(f"0\tcat\t{'9' * digits}\n")
+        with pytest.raises(InputError, match=r"a\.paths:1: the count '9+' is not a number"):
+            Clustering.load(tmp_path / "a.paths")

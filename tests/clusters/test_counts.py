@@ -93,7 +93,7 @@ def test_no_words_and_no_frequent_words_are_refused() -> None:
 
 def test_a_text_without_spaces_is_refused_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST_WORD", 100_000)
-    with pytest.raises(InputError, match="parted by white space"):
+    with pytest.raises(InputError, match="separated by white space"):
         count_bigrams(io.StringIO("x" * 300_000))
 
 

@@ -226,8 +226,8 @@ def test_text_of_one_token_and_of_none() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", {}, "is it empty"),
-        ("a\nb", {}, "no two adjacent units"),
+        ("", {}, "<stream>: no line of this text has two characters"),
+        ("a\nb", {}, "no line of this text has two"),
         ("ab", {"unit": "byte"}, "'char' or 'word'"),
         ("ab", {"longest": 1}, "give 2 to 8"),
     ],
@@ -242,3 +242,13 @@ def test_more_errors(tmp_path: Path) -> None:
         Association.count([tmp_path / "absent.txt"], unit="char")
     with pytest.raises(DovetailError, match="give one of raw"):
         count(["abab"]).transform("log")  # type: ignore[arg-type]
+
+
+def test_settings_of_another_table_are_refused(tmp_path: Path) -> None:
+    from dovetail.models.file import load_model, save_model
+
+    Association.count([io.StringIO("ab\nba")], unit="char").save(tmp_path / "a")
+    header, arrays = load_model(tmp_path / "a")
+    save_model(tmp_path / "b", {"kind": "association", "settings": {**header["settings"], "how": 3}}, arrays)
+    with pytest.raises(ModelFileError, match="the table does not fit together"):
+        Association.read(tmp_path / "b")

@@ -202,7 +202,7 @@ def test_errors_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         Lexicon.read(tmp_path / "absent.txt")
     (tmp_path / "empty.txt").write_text("\n")
-    with pytest.raises(DovetailError, match="without a single phrase"):
+    with pytest.raises(DovetailError, match=r"empty\.txt: a list without a phrase"):
         Lexicon.read(tmp_path / "empty.txt", report=ReadReport())
     with pytest.raises(DovetailError, match="'word' or 'char'"):
         Lexicon.of({"a": ["b"]}, unit="letter")  # type: ignore[arg-type]

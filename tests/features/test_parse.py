@@ -63,6 +63,9 @@ def test_a_set_that_extends_a_named_one_does_without_the_same_layers(tmp_path: P
         ("template = []", "expected name"),
         ("", "no templates"),
         ('templates = "word[0]"', "expected"),
+        ('extends = ["ner"]', "expected"),
+        ("name = 3\nextends = 'ner'", "expected"),
+        ("name = " + "9" * 5000, "not a TOML file"),
     ],
 )
 def test_bad_toml_says_why(tmp_path: Path, content: str, reason: str) -> None:
@@ -86,3 +89,8 @@ def test_the_plain_set_has_26_features_a_token() -> None:
     sentence = Sentence(("some", "words", "here", "for", "testing"), {"pos": ("A", "B", "C", "D", "E")})
     named = [f for template in FeatureSet.named("plain").templates for f in named_features(template, sentence, 1)]
     assert len(named) == 26
+
+
+def test_a_range_of_far_too_many_positions_is_refused() -> None:
+    with pytest.raises(TemplateError, match="1000000000 positions of word; give 1000 at most"):
+        parse("word[0:1000000000]")

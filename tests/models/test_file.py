@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dovetail
 from dovetail.errors import ModelFileError
 from dovetail.models.file import load_model, save_model
 from dovetail.models.tagger import Tagger
@@ -105,3 +106,9 @@ def test_arrays_are_mapped_not_copied(file: Path) -> None:
     _, arrays = load_model(file)
     assert all(not array.flags.writeable for array in arrays.values())
     assert not arrays["node.keys"].flags.owndata
+
+
+def test_a_kind_that_is_no_name(tmp_path: Path) -> None:
+    save_model(tmp_path / "m", {"kind": ["tagger"]}, {"a": np.zeros(1)})
+    with pytest.raises(ModelFileError, match="the header is damaged"):
+        dovetail.load(tmp_path / "m")

@@ -34,18 +34,40 @@ def folder(tmp_path):
 
 def test_a_folder_of_texts(folder):
     report = ReadReport()
-    first, second = read_brat(folder, report=report)
-    assert (first.id, second.id, first.text) == ("a", "sub/b", TEXT)
+    (first,) = read_brat(folder, report=report)
+    assert (first.id, first.text) == ("a", TEXT)
     assert character_spans(first) == [CharacterSpan(0, 12, "PER"), CharacterSpan(23, 29, "LOC", 0.75)]
-    assert second.sentences[0].layers["ner"] == ("O", "O", "O")
     assert report.counts == {
         "discontinuous entity, not read": 1,
         "relation, not read": 1,
         "event, not read": 1,
         "attribute, not read": 1,
         "equivalence, not read": 1,
-        "text without an .ann file, read as one without entities": 1,
+        "text without an .ann file, left out": 1,
     }
+    assert report.first["text without an .ann file, left out"] == str(folder / "sub" / "b.txt")
+
+
+def test_texts_without_annotations_are_read_if_all_are_wanted(folder):
+    report = ReadReport()
+    _, second = read_brat(folder, texts="all", report=report)
+    assert (second.id, second.sentences[0].words, second.sentences[0].layers) == ("sub/b", ("No", "one", "."), {})
+    assert "text without an .ann file, left out" not in report.counts
+    (folder / "a.ann").unlink()
+    with pytest.raises(InputError, match=r"no pair of files x\.txt and x\.ann in this folder"):
+        list(read_brat(folder))
+    with pytest.raises(InputError, match=r"a\.ann: no such file"):
+        list(read_brat(folder / "a.ann"))
+
+
+def test_a_span_that_cuts_a_word_is_counted(folder):
+    (folder / "a.ann").write_text("T1\tX 0 3\tAda\nT2\tX 4 8\tLove\n")
+    report = ReadReport()
+    (document,) = read_brat(folder, report=report)
+    assert document.sentences[0].words[:3] == ("Ada", "Love", "lace")
+    message = "span that begins or ends inside a word, which is split there"
+    assert report.counts[message] == 1
+    assert report.first[message] == f"{folder / 'a.ann'}:2"
 
 
 @pytest.mark.parametrize("name", ["a.ann", "a.txt"])
@@ -82,7 +104,7 @@ def test_wrong_mentions_and_empty_entities_are_counted(folder):
 
 
 def test_missing_files(tmp_path):
-    with pytest.raises(InputError, match=r"no \.txt file in this folder"):
+    with pytest.raises(InputError, match=r"no pair of files x\.txt and x\.ann in this folder"):
         list(read_brat(tmp_path))
     with pytest.raises(InputError, match="no such file"):
         list(read_brat(tmp_path / "x.ann"))
@@ -92,7 +114,7 @@ def test_what_is_written_is_read_again(tmp_path):
     spans = [CharacterSpan(0, 12, "PER", 0.5), CharacterSpan(0, 3, "NAME"), CharacterSpan(9, 22, "ODD")]
     document = Document(tuple(annotate(TEXT, spans)), TEXT, "x/y")
     write_brat([document, Document((Sentence(("Hi", "you"), {"ner": ("O", "B-P")}),))], tmp_path)
-    back, numbered = sorted(read_brat(tmp_path), key=lambda d: d.id, reverse=True)
+    back, numbered = sorted(read_brat(tmp_path, report=ReadReport()), key=lambda d: d.id, reverse=True)
     assert back.id == "x/y"
     assert set(character_spans(back)) == set(spans)
     assert (numbered.id, numbered.text) == ("2", "Hi you\n")

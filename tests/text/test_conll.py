@@ -71,8 +71,8 @@ def test_comments_are_told_from_words():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\tO\nb\n", "<stream>:2: 1 column, expected 2: word, ner, parted by tabs"),
-        ("a O\nb O\n\nc x O\n", "<stream>:4: 3 columns, expected 2: word, ner, parted by spaces"),
+        ("a\tO\nb\n", "<stream>:2: 1 column, expected 2: word, ner, separated by tabs"),
+        ("a O\nb O\n\nc x O\n", "<stream>:4: 3 columns, expected 2: word, ner, separated by spaces"),
         ("a\tO\n\tO\n", "<stream>:2: the column 'word' is empty"),
         ("a\tNN\tO\nb\t\tO\n", "<stream>:2: the column 'pos' is empty"),
     ],
@@ -244,3 +244,19 @@ def test_words_that_look_like_tags_are_left_alone():
     assert written([sentence], scheme="iobes") == "B-52\tS-X\n\n"
     report = ReadReport()
     assert sentences("I-95\tI-X\n", report=report)[0].words == ("I-95",)
+
+
+@pytest.mark.parametrize("mark", [" -DOCSTART- O", "\t-DOCSTART- O", " -DOCSTART-\tO"])
+def test_a_mark_after_white_space_begins_a_document(mark):
+    first, second = read_conll(io.StringIO(f"{mark}\n\nAda B-PER\n\n{mark}\n\nleft O\n"))
+    assert (first.sentences[0].words, second.sentences[0].words) == (("Ada",), ("left",))
+    assert first.sentences[0].comments[0].startswith("-DOCSTART-")
+
+
+def test_a_tag_without_a_type_among_those_with_types():
+    with pytest.raises(InputError, match="<stream>:4: 'B' in the layer 'ner': 'B' has no type, but 'B-PER' has one"):
+        list(read_conll(io.StringIO("Ada B-PER\nleft O\n\nBern B\n")))
+    with pytest.raises(InputError, match="<stream>:2: 'I-PER' in the layer 'ner': 'B' has no type"):
+        list(read_conll(io.StringIO("Ada B\nLovelace I-PER\n")))
+    (document,) = read_conll(io.StringIO("Ada B\nLovelace I\nleft O\n"))
+    assert document.sentences[0].layers["ner"] == ("B", "I", "O")

@@ -91,7 +91,8 @@ def test_text_that_does_not_match_is_reported_and_rebuilt():
         ("1\t\t_\t_\t_\t_\t_\t_\t_\t_\n", ":1: column 2 is empty"),
         ("3-2\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", ":1: multiword token 3-2 stands before word 1"),
         ("1.1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", ":2: a sentence without words"),
-        ("word NN O\n", ":1: 1 column, expected 10, parted by tabs"),
+        ("9" * 5000 + "\ta" + "\t_" * 8 + "\n", ":1: '9+' is no word number"),
+        ("word NN O\n", ":1: 1 column, expected 10, separated by tabs"),
     ],
 )
 def test_bad_lines_name_their_place(text, message):

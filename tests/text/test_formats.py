@@ -51,7 +51,7 @@ def test_guessing(name, format):
 
 
 def test_unknown_formats_list_the_known_ones(tmp_path):
-    with pytest.raises(DovetailError, match=r"a\.doc: the name does not tell the format; name one of: conll"):
+    with pytest.raises(DovetailError, match=r"a\.doc: no format ends like this name; name one of: conll"):
         read(tmp_path / "a.doc")
     with pytest.raises(DovetailError, match=r"unknown format 'xml'; name one of: conll \(\.conll"):
         write([], tmp_path / "a", "xml")

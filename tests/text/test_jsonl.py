@@ -125,18 +125,28 @@ def test_a_span_of_white_space_is_reported():
     ("line", "message"),
     [
         ("{", "not JSON: Expecting property name .* at column 2"),
-        ("[1]", "a JSON array, expected an object"),
-        ("3", "a JSON number"),
+        ("[1]", "a number, expected an object"),
+        ("3", "a number, expected an object"),
         ("[" * 100_000, "JSON nested too deeply|not JSON"),
-        ({"a": 1}, 'expected a document with "text"'),
+        ({"a": 1}, 'neither "words" nor "text" is there'),
+        ({"words": "Ada slept"}, '"words" is a string, expected an array of strings; running text is given as "text"'),
+        ({"words": None}, 'neither "words" nor "text" is there'),
+        ({"text": 5}, '"text" is a number, expected a string'),
+        ({"words": ["a"], "spans": [["0", 1, "X"]]}, r"is not \[start, end, label\]"),
+        ({"words": ["a"], "spans": [{"start": "0", "end": 1, "label": "X"}]}, r"is not \[start, end, label\]"),
+        ({"words": ["a"], "entities": [[0, 1, ""]]}, "has an empty label"),
+        ({"words": ["a"], "entities": [[0, 1, "X", 1.5]]}, "has a probability that is not from 0 to 1"),
+        ({"words": ["a"], "offsets": 3}, '"offsets" must hold'),
+        ({"words": ["a"], "constituents": [[0, float("inf"), "X", 1]], "tree": "(X (Y a))"}, '"constituents" are not'),
+        ("1" * 5000, "JSON that cannot be read"),
         ({"words": ["a", ""]}, 'word 1 of .words. is ""'),
         ({"words": ["a", 5]}, "word 1 of .words. is 5"),
         ({"words": ["a"], "pos": ["X", "Y"]}, '"pos" has 2 values for 1 words'),
         ({"words": ["a"], "entities": [[0, 2, "X"]]}, "outside 1 words"),
         ({"words": ["a"], "entities": [[0, 0, "X"]]}, "empty or outside"),
-        ({"words": ["a"], "entities": [[0, "X"]]}, r"is no \[start, end, label\]"),
-        ({"words": ["a"], "entities": [{"start": 0, "end": True, "label": "X"}]}, "is no"),
-        ({"words": ["a"], "entities": 5}, '"entities" is no list'),
+        ({"words": ["a"], "entities": [[0, "X"]]}, r"is not \[start, end, label\]"),
+        ({"words": ["a"], "entities": [{"start": 0, "end": True, "label": "X"}]}, "is not"),
+        ({"words": ["a"], "entities": 5}, '"entities" is a number, expected an array'),
         ({"words": ["a"], "offsets": [[3, 1]]}, '"offsets" must hold an increasing'),
         ({"text": "ab", "spans": [[1, 3, "X"]]}, "outside 2 characters"),
     ],
@@ -147,9 +157,9 @@ def test_bad_objects_name_their_line(line, message):
 
 
 def test_sentences_and_documents_do_not_mix():
-    with pytest.raises(InputError, match=':2: no list "words"'):
+    with pytest.raises(InputError, match=':2: no "words"'):
         documents({"words": ["a"]}, {"text": "b"})
-    with pytest.raises(InputError, match=":2: expected a document"):
+    with pytest.raises(InputError, match=':2: "words" in a file whose first object is a text'):
         documents({"text": "b"}, {"words": ["a"]})
 
 

@@ -21,7 +21,7 @@ PROSE = st.lists(st.sampled_from(["Dr. No ", "left. ", "It ", "rains!\n", "\n\n"
 )
 
 
-@given(PROSE, st.integers(8, 60), st.sampled_from(["paragraphs", "sentences"]))
+@given(PROSE, st.integers(8, 60), st.sampled_from(["auto", "paragraphs", "sentences"]))
 def test_pieces_are_the_whole_text_and_its_sentences(text, size, lines):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain, "PIECE_CHARACTERS", size)

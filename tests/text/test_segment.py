@@ -29,10 +29,10 @@ def cut(text: str, **options) -> list[str]:
         ("Great! :) Thanks", ["Great ! :)", "Thanks"]),
         ("the end.Next one", ["the end .", "Next one"]),
         ("Visit example.com. Then go", ["Visit example.com .", "Then go"]),
-        ("A line\nthat goes on\n\nA heading\n\nMore", ["A line that goes on", "A heading", "More"]),
+        ("A line\nthat ends\n\nA heading\n\nMore", ["A line", "that ends", "A heading", "More"]),
         ("Items:\n- one\n- two\n* three\n1) four", ["Items :", "- one", "- two", "* three", "1 ) four"]),
         ("Title\n=====\nText", ["Title", "=====", "Text"]),
-        ("From: me\nDate: today\nhello\nthere", ["From : me", "Date : today hello there"]),
+        ("From: me\nDate: today\nhello\nthere", ["From : me", "Date : today", "hello", "there"]),
         ("你好。他说：“好！”走了？是", ["你 好 。", "他 说 ： “ 好 ！ ”", "走 了 ？", "是"]),
         ("नमस्ते। ठीक है।", ["नमस्ते ।", "ठीक है ।"]),
         ("", []),
@@ -43,12 +43,19 @@ def test_sentences(text, sentences):
     assert cut(text) == sentences
 
 
+def test_only_blank_lines_end_sentences_if_told_so():
+    text = "A line\nthat goes on\n\nA heading\n\nMore"
+    assert cut(text, lines="paragraphs") == ["A line that goes on", "A heading", "More"]
+    text = "From: me\nDate: today\nhello\nthere"
+    assert cut(text, lines="paragraphs") == ["From : me", "Date : today hello there"]
+
+
 def test_a_line_is_a_sentence_if_told_so():
     assert cut("One. Two\n\nU.S.\n", lines="sentences") == ["One . Two", "U.S ."]
     assert cut("a,b c.\nd", lines="sentences", words="spaces") == ["a,b c.", "d"]
 
 
-@given(st.text(st.sampled_from(list("aB1.!?…\"') (\n日。-\f"))), st.sampled_from(["paragraphs", "sentences"]))
+@given(st.text(st.sampled_from(list("aB1.!?…\"') (\n日。-\f"))), st.sampled_from(["auto", "paragraphs", "sentences"]))
 def test_nothing_but_white_space_is_lost(text, lines):
     sentences = segment(text, lines, offset=7)
     assert "".join(w for s in sentences for w in s.words) == "".join(text.split())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,7 @@ from dovetail.cli.kinds import Kind, kind_of
 from dovetail.cli.layers import lacks
 from dovetail.cli.output import format_by_name
 from dovetail.cli.paths import Reads, Writes
+from dovetail.cli.running_text import LinesOption, SentencePerLine, Tokenised, text_options
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
 
@@ -48,8 +49,9 @@ def annotate(
         str | None,
         typer.Argument(
             metavar="FILE|TEXT",
-            help="A file (may be .gz) or text in quotes; - or nothing for standard input. Something with a space in "
-            "it is text, unless there is such a file or it ends like a file name (.txt, .gz, ...).",
+            help="A file (may be .gz), a folder of .txt files, or text in quotes; - or nothing for standard input. "
+            "Something with a space in it is text, unless there is such a file, or it ends like a file name (.txt, "
+            ".gz, ...) and has a slash or at most two words.",
         ),
         Reads(stdin=True),
     ] = None,
@@ -78,8 +80,9 @@ def annotate(
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
-    sentence_per_line: options.SentencePerLine = False,
-    tokenised: options.Tokenised = False,
+    lines: LinesOption = None,
+    sentence_per_line: SentencePerLine = False,
+    tokenised: Tokenised = False,
     threshold: Annotated[
         float,
         typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this."),
@@ -133,7 +136,7 @@ def annotate(
     if (k_best or marginals) and not hasattr(tagger, "predict_marginals"):
         raise DovetailError("--k-best and --marginals are not available for segmenters; see Segmenter.kbest in Python")
     report = ReadReport()
-    reading = _text_options(source.format, sentence_per_line, tokenised)
+    reading = text_options(source.format, lines, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
     wants_probabilities = threshold > 0 or form not in PLAIN
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
@@ -176,17 +179,6 @@ def _default_format(given: InputFormat, output: Path | None, kind: Kind | None) 
     if output is None and sys.stdout.isatty():
         return OutputFormat.pretty
     return OutputFormat.jsonl if kind is None or output is not None else OutputFormat(kind.piped)
-
-
-def _text_options(format: InputFormat, sentence_per_line: bool, tokenised: bool) -> dict[str, Any]:
-    if (sentence_per_line or tokenised) and format != InputFormat.text:
-        raise DovetailError(f"--sentence-per-line and --tokenised are for text, not for {format}")
-    found = {}
-    if sentence_per_line:
-        found["lines"] = "sentences"
-    if tokenised:
-        found["words"] = "spaces"
-    return found
 
 
 def _tag(tagger: Tagger, sentences: Iterable[Sentence], threshold: float, probabilities: bool) -> Iterator[Sentence]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Sized
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from dovetail.cli.console import say, warn_all
+from dovetail.cli.console import count, say, warn_all
 from dovetail.errors import DovetailError, InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Corpora:
         self.report = ReadReport()
 
     def format_of(self, path: Path) -> CorpusFormat:
-        """The format of a file; a name that tells no annotated format (train.txt) means CoNLL."""
+        """The format of a file; a name that ends like no annotated format (train.txt) means CoNLL."""
         from dovetail.text.formats import guess_format
 
         guess = guess_format(path)
@@ -64,9 +64,42 @@ class Corpora:
         options = reader_options(format, self.columns, self.encoding)
         return list(sentences(path, format, report=self.report, **options))
 
+    def check_training(
+        self, found: Sequence[Sized], path: Path, layer: str | None = None, trees: bool = False, words: bool = False
+    ) -> None:
+        """An error that names the file if there is nothing to learn from in it: no words, no such layer, no trees.
+
+        ``words`` is for a file of words with spaces between them, which is no annotated format.
+        """
+        if words:
+            if not found:
+                advice = "give a sentence a line, with spaces between its words"
+                raise InputError(f"no words to learn from in this file; {advice}", path)
+            return
+        format = self.format_of(path)
+        if not any(map(len, found)):
+            advice = "check the file, or name its format with --input-format"
+            raise InputError(f"no sentences to learn from in this file, read as {format}; {advice}", path)
+        sentences = cast("Sequence[Sentence]", found)
+        if trees and all(sentence.tree is None for sentence in sentences):
+            advice = 'give trees in brackets (.mrg), or JSON lines with a field "tree"'
+            raise InputError(f"no trees in this file, read as {format}; {advice}", path)
+        if layer is not None and not any(layer in sentence.layers for sentence in sentences):
+            raise InputError(_no_layer(sentences, layer, format), path)
+
     def warn(self) -> None:
         """Tell the user what was repaired."""
         warn_all(self.report.lines())
+
+
+def _no_layer(sentences: Sequence[Sentence], layer: str, format: CorpusFormat) -> str:
+    has = ["word", *dict.fromkeys(name for sentence in sentences for name in sentence.layers)]
+    if format != CorpusFormat.conll or len(has) > 1:
+        return f"no layer {layer!r} to learn (read as {format}, it has: {', '.join(has)}); see --target and --columns"
+    words = [word for sentence in sentences for word in sentence.words if len(word) > 1]
+    mark = next((mark for mark in ",;|" if words and all(mark in word for word in words)), None)
+    seen = f"; this one seems to have {mark!r} between its columns: replace it by a tab" if mark else ""
+    return f"one column, so no layer {layer!r} to learn: labels come after tabs or spaces in a CoNLL file{seen}"
 
 
 def reader_options(format: str, columns: list[str] | None, encoding: str) -> dict[str, Any]:
@@ -81,9 +114,10 @@ def reader_options(format: str, columns: list[str] | None, encoding: str) -> dic
 
 
 class Input:
-    """What a user gave to be annotated: a file, a text in quotes, or the standard input.
+    """What a user gave to be annotated: a file, a folder, a text in quotes, or the standard input.
 
-    An argument is text if there is no such file, it holds white space, and it does not end like a file.
+    An argument is text if there is no such file and it holds a space, unless it ends like a file (.txt, .gz, ...) and
+    has a slash or no more than two words.
     """
 
     def __init__(self, argument: str | None, format: InputFormat | None) -> None:
@@ -103,7 +137,11 @@ class Input:
             raise InputError("the text to annotate is empty; give a text or a file, or leave it out to read a pipe")
         if self.argument == "-" or _exists(self.argument):
             return False
-        if len(self.argument.split()) > 1 and not _ends_like_a_file(self.argument):
+        words = self.argument.split()
+        if len(words) > 1 and not _ends_like_a_file(self.argument):
+            return True
+        if len(words) > 2 and "/" not in self.argument:
+            say(f"{self.argument}: taken as text, for there is no such file")
             return True
         raise InputError("no such file; text to annotate must hold a space, or come through a pipe", self.argument)
 
@@ -116,7 +154,19 @@ class Input:
 
         source = io.StringIO(self.argument) if self.is_text else self.argument
         options |= reader_options(self.format, columns, encoding)
+        if self.format == InputFormat.brat:
+            options["texts"] = "all"
+            self._say_what_is_read(report)
         return marked(FORMATS[self.format].read(source, report=report, **options))
+
+    def _say_what_is_read(self, report: ReadReport) -> None:
+        from dovetail.text.brat import find_texts
+
+        folder = Path(self.argument)
+        if folder.is_dir():
+            found = find_texts(folder, "all", report)
+            annotated = sum(path.with_suffix(".ann").exists() for path in found)
+            say(f"{folder}: reading {count(len(found), 'text')} (.txt), {annotated:,} of them with an .ann file")
 
 
 def _exists(name: str) -> bool:

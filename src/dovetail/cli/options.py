@@ -32,10 +32,6 @@ Encoding = Annotated[
     str,
     typer.Option("--encoding", metavar="NAME", help="Encoding of the input: utf-8, latin-1, cp1252, utf-16, ..."),
 ]
-SentencePerLine = Annotated[bool, typer.Option("--sentence-per-line", help="Each line of the text is one sentence.")]
-Tokenised = Annotated[
-    bool, typer.Option("--tokenised", help="The text is already tokenised: its words are separated by spaces.")
-]
 Threads = Annotated[
     int | None,
     typer.Option(

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.annotate import _text_options
 from dovetail.cli.console import count, say, warn, warn_all
 from dovetail.cli.corpus import Corpora, Input, InputFormat
 from dovetail.cli.domains import load_model
 from dovetail.cli.output import format_by_name
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import SECONDS_BETWEEN_LINES, Reporter, reporting
+from dovetail.cli.running_text import LinesOption, SentencePerLine, Tokenised, text_options
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -89,8 +89,9 @@ def select(
     ] = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
-    sentence_per_line: options.SentencePerLine = False,
-    tokenised: options.Tokenised = False,
+    lines: LinesOption = None,
+    sentence_per_line: SentencePerLine = False,
+    tokenised: Tokenised = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random number generator.")] = 1,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
@@ -106,7 +107,7 @@ def select(
     source = Input(str(unlabelled), input_format)
     if source.is_text:
         raise DovetailError(f"{unlabelled}: no such file")
-    reading = _text_options(source.format, sentence_per_line, tokenised)
+    reading = text_options(source.format, lines, sentence_per_line, tokenised)
     import dovetail
     from dovetail.active import select as choose
     from dovetail.text.formats import write

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError
-from dovetail.text.files import Source, open_text
+from dovetail.text.files import Source, open_text, source_names
 
 PAIRS_HELD = 1 << 22
 """So many pairs of neighbours are gathered before they are sorted and added to the counts."""
@@ -81,7 +81,7 @@ def count_bigrams(
     encoding: str = "utf-8",
     progress: Callable[[int], None] | None = None,
 ) -> BigramCounts:
-    """Count words and neighbours in one or several texts, read as one running text, words parted by white space.
+    """Count words and neighbours in one or several texts, read as one running text, words separated by white space.
 
     ``sentences`` are more text, read after the files. Words seen fewer than ``min_count`` times are left out, and
     beyond ``max_types`` the rarest. ``progress`` is told the number of words read so far. The text is read in
@@ -97,6 +97,8 @@ def count_bigrams(
     for source in sources:
         _count_text(counter, source, encoding, progress)
     _count_sentences(counter, sentences)
+    if not counter.tokens:
+        raise InputError("no words in this text; give one of words separated by white space", source_names(sources))
     return counter.result(min_count, max_types)
 
 
@@ -126,7 +128,7 @@ def _count_text(counter: _Counter, source: Source, encoding: str, progress: Call
             held = words.pop() if words and not text[-1].isspace() else ""
             if len(held) > LONGEST_WORD:
                 raise InputError(
-                    f"a word of over {LONGEST_WORD:,} characters; words must be parted by white space", reader.name
+                    f"a word of over {LONGEST_WORD:,} characters; words must be separated by white space", reader.name
                 )
             counter.add(words)
             if progress is not None:
@@ -169,8 +171,6 @@ class _Counter:
     def result(self, min_count: int, max_types: int | None) -> BigramCounts:
         """The counts, words by frequency; the counter is used up."""
         self._merge()
-        if not self.tokens:
-            raise DovetailError("the text has no words; give a file of words parted by white space")
         first, second = self.keys >> 32, self.keys & 0xFFFFFFFF
         count = np.zeros(len(self.number), dtype=np.int64)
         np.add.at(count, second, self.times)

@@ -10,7 +10,7 @@ from dovetail.errors import InputError
 from dovetail.text.files import Source, TextReader, open_text
 from dovetail.text.report import ReadReport, reporting
 
-EXPECTED = "a line of a paths file is bits, word and count, parted by tabs"
+EXPECTED = "a line of a paths file is bits, word and count, separated by tabs"
 _BITS = re.compile(r"[01]*")
 
 
@@ -57,6 +57,6 @@ def _parse(line: str, reader: TextReader, number: int) -> PathLine:
         raise refused(f"the path {path[:40]!r} is not made of 0 and 1{turned}")
     if not word:
         raise refused("there is no word")
-    if not (count.isascii() and count.isdigit()):
+    if not (count.isascii() and count.isdigit() and len(count) <= 18):
         raise refused(f"the count {count[:40]!r} is not a number")
     return PathLine(path, word, int(count))

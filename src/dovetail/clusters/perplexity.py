@@ -89,7 +89,7 @@ class ClassBigramModel:
             words, unseen = words + len(numbers), unseen + int(np.count_nonzero(~is_seen))
             history = int(classes[-1])
         if not words:
-            raise DovetailError("the text has no words; give one with words parted by white space")
+            raise DovetailError("the text has no words; give one with words separated by white space")
         of_seen = float(np.exp(-seen_total / (words - unseen))) if words > unseen else float("nan")
         return Perplexity(float(np.exp(-(seen_total + unseen_total) / words)), of_seen, words, unseen)
 

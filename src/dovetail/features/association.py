@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.columns import BOUNDARY, Column
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.association_count import Characters, GramTable, Progress, Unit, Words, stretches
 from dovetail.features.association_table import CountTable, Values
 from dovetail.features.hashing import string_keys
-from dovetail.text.files import Source
+from dovetail.text.files import Source, source_names
 from dovetail.text.words import half_width
 
 How = Literal["raw", "scale", "threshold", "z-score", "multiply"]
@@ -94,7 +94,9 @@ class Association:
             if progress is not None:
                 progress(done)
         if not grams[0].size:
-            raise DovetailError("the raw text has no two adjacent units on any line; is it empty?")
+            what = "characters" if unit == "char" else "words"
+            message = f"no line of this text has two {what}, so there is nothing to count; give raw text"
+            raise InputError(message, source_names(paths))
         table = CountTable.of(units.keys, grams, minimum)
         moments = [np.zeros(4), np.zeros(4), *(table.moments(gram, units.keys, minimum) for gram in grams)]
         return cls(unit, table, np.array(moments), normalise_width)
@@ -163,7 +165,10 @@ class Association:
         from dovetail.models.file import load_model
 
         header, arrays = load_model(path, kind=cls.kind)
-        return cls.restore(header["settings"], arrays)
+        try:
+            return cls.restore(header["settings"], arrays)
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+            raise ModelFileError(f"{path}: the table does not fit together ({error}); count it again") from None
 
     def usual(self, name: str) -> list[str]:
         """The value on either side of a token."""

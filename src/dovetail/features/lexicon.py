@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.columns import BOUNDARY, Column
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, InputError
 from dovetail.features.association_keys import append_unit, phrase_keys
 from dovetail.features.hashing import Keys, string_keys
-from dovetail.features.lexicon_entries import Entry, read_entries
+from dovetail.features.lexicon_entries import Entry, labelled, read_entries
 from dovetail.features.lexicon_match import OUTSIDE, SEPARATOR, Matches, leftmost_longest, tags
 from dovetail.features.lexicon_normal import Unit, normal_form, spellings
 from dovetail.features.lexicon_trie import NO_PHRASE, PhraseTrie
-from dovetail.text.files import Source
+from dovetail.text.files import Source, source_names
 from dovetail.text.report import ReadReport, reporting
 
 MAX_TOKENS = 50
@@ -60,13 +60,17 @@ class Lexicon:
         """From files with a phrase on each line, or ``phrase<TAB>label``.
 
         ``paths`` maps labels to files; a file without a label lends its own name (``city.txt.gz``: ``city``) to the
-        lines that have none. ``unit="char"`` parts phrases into characters, for text whose tokens are characters.
+        lines that have none. ``unit="char"`` splits phrases into characters, for text whose tokens are characters.
         ``normalise`` ignores case, width and kinds of apostrophe. Duplicates, empty lines, comments (``# ...``) and
         entries of over 50 tokens are counted in ``report``, which is also kept as ``lexicon.report``; without one
         they become warnings.
         """
         with reporting(report) as notes:
-            return cls.build(read_entries(paths, notes), unit=unit, normalise=normalise, report=notes)
+            entries = list(read_entries(paths, notes))
+            if not entries:
+                names = source_names(source for _, source in labelled(paths))
+                raise InputError("a list without a phrase; give a phrase on each line", names)
+            return cls.build(entries, unit=unit, normalise=normalise, report=notes)
 
     @classmethod
     def of(cls, phrases: Mapping[str, Iterable[str]], *, unit: Unit = "word", normalise: bool = True) -> Self:
@@ -87,7 +91,7 @@ class Lexicon:
         for phrase, label, path, line in entries:
             forms = spellings(phrase, unit, normalise)
             if SEPARATOR in label:
-                report.note(f"label with {SEPARATOR!r}, which parts labels; read as '/'", path, line)
+                report.note(f"label with {SEPARATOR!r}, which separates labels; read as '/'", path, line)
                 label = label.replace(SEPARATOR, "/")
             if not forms[0]:
                 report.note("empty entry, left out", path, line)

@@ -27,7 +27,7 @@ def read_entries(paths: Mapping[str, Source] | Source | Sequence[Source], report
     >>> [entry[:2] for entry in read_entries({"city": io.StringIO("# cities\\nLima\\nLyon\\ttown\\n")}, ReadReport())]
     [('Lima', 'city'), ('Lyon', 'town')]
     """
-    for label, path in _labelled(paths):
+    for label, path in labelled(paths):
         with open_text(path) as lines:
             for number, line in enumerate(lines, 1):
                 phrase, *others = (part.strip() for part in line.split("\t"))
@@ -42,7 +42,8 @@ def read_entries(paths: Mapping[str, Source] | Source | Sequence[Source], report
                     yield Entry(phrase, own, lines.name, number)
 
 
-def _labelled(paths: Mapping[str, Source] | Source | Sequence[Source]) -> list[tuple[str, Source]]:
+def labelled(paths: Mapping[str, Source] | Source | Sequence[Source]) -> list[tuple[str, Source]]:
+    """The files with their labels, given or taken from their names."""
     if isinstance(paths, Mapping):
         return list(paths.items())
     if isinstance(paths, Sequence) and not isinstance(paths, str):

@@ -198,18 +198,19 @@ class FeatureSet:
             data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise DovetailError(f"{path}: cannot be read ({error.strerror})") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or a number of thousands of digits
             raise DovetailError(f"{path}: not a TOML file: {error}") from None
         unknown = set(data) - {"name", "extends", "templates", *FROM_FILES}
         lines = data.get("templates", [])
         tables = [data.get(kind, {}) for kind in FROM_FILES]
         if (
             unknown
+            or not all(isinstance(data.get(name, ""), str) for name in ("name", "extends"))
             or not (isinstance(lines, list) and all(isinstance(line, str) for line in lines))
             or not all(isinstance(t, dict) and all(isinstance(p, str) for p in t.values()) for t in tables)
         ):
             raise DovetailError(
-                f"{path}: expected name, extends, templates = [...] and tables of files under "
+                f'{path}: expected name = "...", extends = "...", templates = ["..."] and tables of files under '
                 f"{', '.join(f'[{kind}]' for kind in FROM_FILES)}; found {', '.join(map(repr, data))}"
             )
         resources = {

@@ -218,6 +218,10 @@ def weighted(found: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
     return dict(found) if isinstance(found, Mapping) else dict.fromkeys(found, 1.0)
 
 
+MOST_POSITIONS = 1000
+"""A longer range of positions is a slip: each of them is a template of its own."""
+
+
 class Source:
     """An attribute that positions can be taken of: ``word[0]``, ``word[-2:3]``."""
 
@@ -232,6 +236,10 @@ class Source:
         if isinstance(where, slice):
             if where.start is None or where.stop is None or where.step not in (None, 1):
                 raise ValueError(f"give both ends of the range of positions: {self.attribute}[-2:3]")
+            if where.stop - where.start > MOST_POSITIONS:
+                raise ValueError(
+                    f"{where.stop - where.start} positions of {self.attribute}; give {MOST_POSITIONS} at most"
+                )
             return [At(((self.attribute, offset),)) for offset in range(where.start, where.stop)]
         return At(((self.attribute, int(where)),))
 

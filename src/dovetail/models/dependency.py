@@ -353,7 +353,7 @@ class DependencyParser(Estimator):
             parser.clusters = parser.model_.fine.clusters
             parser.relations_ = unpacked_tagger(header["relations"], arrays, "relations")
             parser.tagger_ = unpacked_tagger(header["tagger"], arrays, "tagger")
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         parser.card_ = header.get("card", {})
         return parser

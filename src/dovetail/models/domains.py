@@ -286,7 +286,7 @@ class MultiDomainTagger(Estimator):
             found = cls(tagger=tagger, **{k: settings[k] for k in ("strategy", "sigma", "restrict")})
             found.model_ = DomainModel.from_file(header, arrays, [call(f) for f in functions])
             tagger.features = found.model_.shared.features
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         found.card_ = header.get("card", {})
         return found

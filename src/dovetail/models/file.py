@@ -110,7 +110,8 @@ def _header(path: str | Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], 
             raise foreign
         version = int(header["version"])
         header["checksums"].items()
-    except (ValueError, KeyError, TypeError, AttributeError):
+        header["kind"].strip()
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise damaged from None
     if version > VERSION:
         raise ModelFileError(f"{path}: written by a newer dovetail (format {version}); upgrade dovetail to read it")
@@ -124,7 +125,7 @@ def _array(path: str | Path, name: str, entry: Any, data: NDArray[np.uint8], fir
         begin, end = (int(n) for n in entry["data_offsets"])
         if begin < 0 or any(n < 0 for n in shape) or end - begin != math.prod(shape) * dtype.itemsize:
             raise ValueError(name)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise ModelFileError(f"{path}: the description of {name!r} is damaged; copy or train the model again") from None
     if first + end > len(data):
         raise ModelFileError(f"{path}: the file is cut short; copy or train it again")

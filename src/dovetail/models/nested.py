@@ -354,7 +354,7 @@ class NestedTagger(Estimator):
             known = {f.name for f in fields(cls) if f.init}
             tagger = cls(**{k: v for k, v in header["settings"].items() if k in known})
             tagger.model_ = NestedModel.from_file(header, arrays, [call(f) for f in functions])
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         tagger.card_ = header.get("card", {})
         return tagger

@@ -357,7 +357,7 @@ class Parser(Estimator):
             known = {f.name for f in fields(cls) if f.init}
             parser = cls(**{k: v for k, v in header["settings"].items() if k in known})
             parser.model_ = cls._stored.from_file(header, arrays)
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         parser.card_ = header.get("card", {})
         return parser

@@ -484,7 +484,7 @@ class Segmenter(Estimator):
             segmenter = cls(**{k: v for k, v in header["settings"].items() if k in known})
             family: Any = {"markov": ChainSegments, "semi-markov": SegmentModel}[segmenter.family]
             segmenter.model_ = family.from_file(header, arrays, [call(f) for f in functions])
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         segmenter.vocabulary_ = arrays.get("vocabulary")
         segmenter.card_ = header.get("card", {})

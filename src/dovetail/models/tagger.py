@@ -381,7 +381,7 @@ class Tagger(Estimator):
         header, arrays = load_model(path, "tagger")
         try:
             return cls.unpacked(header, arrays, functions)
-        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
 
     def packed(self, half: bool = False) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def word_set(listing: str) -> frozenset[str]:
-    """The words of a listing parted by white space."""
+    """The words of a listing, separated by white space."""
     return frozenset(listing.split())
 
 

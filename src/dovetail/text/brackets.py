@@ -25,7 +25,7 @@ Escapes = Literal["keep", "read"]
 
 EMPTY = "-NONE-"
 _ROOTS = ("ROOT", "TOP")
-# Only ASCII spaces part tokens: a word may hold U+00A0.
+# Only ASCII spaces separate tokens: a word may hold U+00A0.
 _TOKEN = re.compile(r"[()]|[^() \t\n\r\f\v]+")
 
 

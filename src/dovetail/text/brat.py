@@ -1,8 +1,7 @@
 """brat standoff: a text ``x.txt`` and its entities ``x.ann``, by characters.
 
 Entities are the lines ``T1<tab>PER 0 12<tab>Ada Lovelace``. Discontinuous ones (``0 3;8 12``) and lines of
-other kinds (relations, events, attributes, ...) cannot be told by spans: they are counted in the report,
-not read.
+other kinds (relations, events, attributes, ...) are no spans: they are counted in the report, not read.
 """
 
 from __future__ import annotations
@@ -11,16 +10,17 @@ import re
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
+from typing import Literal
 
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.documents import join_pieces
 from dovetail.text.files import atomic_writer, open_text, read_whole
 from dovetail.text.report import ReadReport, reporting
-from dovetail.text.segment import Lines, annotate
+from dovetail.text.segment import CUT_WORD, Lines, annotate, segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.text.spans import CharacterSpan, character_spans, trimmed, with_text
 
-_ENTITY = re.compile(r"(\S+) (\d+) (\d+)((?:;\d+ \d+)*)")
+_ENTITY = re.compile(r"(\S+) ([0-9]{1,18}) ([0-9]{1,18})((?:;[0-9]+ [0-9]+)*)")
 _KINDS = {
     "R": "relation",
     "E": "event",
@@ -34,45 +34,67 @@ _PROBABILITY = re.compile(r"probability (\S+)")
 
 def read_brat(
     path: str | PathLike[str],
-    lines: Lines = "paragraphs",
+    lines: Lines = "auto",
     encoding: str = "utf-8",
+    texts: Literal["annotated", "all"] = "annotated",
     report: ReadReport | None = None,
 ) -> Iterator[Document]:
     """The documents of a folder of ``.txt`` and ``.ann`` files, by name, or of one such pair.
 
     The id of a document is its name without ``.txt``. Words and sentences are found as in
-    `segment.annotate`. A text without annotations is read as one without entities, and reported.
+    `segment.annotate`. A text without annotations is left out, and reported; with ``texts="all"`` it is read
+    as a text whose entities nobody knows.
     """
     given = Path(path)
-    texts = sorted(given.rglob("*.txt")) if given.is_dir() else [given.with_suffix(".txt")]
-    if not texts:
-        raise InputError("no .txt file in this folder", given)
     with reporting(report) as notes:
-        for text_path in texts:
+        for text_path in find_texts(given, texts, notes):
             text = read_whole(text_path, encoding)
-            spans = _read_annotations(text_path.with_suffix(".ann"), text, encoding, notes)
             name = text_path.relative_to(given) if given.is_dir() else Path(text_path.name)
-            yield Document(tuple(annotate(text, spans, lines)), text, name.with_suffix("").as_posix())
+            identity = name.with_suffix("").as_posix()
+            annotations = text_path.with_suffix(".ann")
+            if texts == "all" and not annotations.exists():
+                yield Document(tuple(segment(text, lines)), text, identity)
+            else:
+                sentences = _read_annotated(annotations, text, lines, encoding, notes)
+                yield Document(tuple(sentences), text, identity)
 
 
-def _read_annotations(path: Path, text: str, encoding: str, report: ReadReport) -> list[CharacterSpan]:
-    if not path.exists():
-        report.note("text without an .ann file, read as one without entities", path)
-        return []
+def find_texts(path: Path, texts: Literal["annotated", "all"], report: ReadReport) -> list[Path]:
+    """The ``.txt`` files of a folder and the folders in it, or of one pair, that are to be read."""
+    if not path.is_dir():
+        return [path.with_suffix(".txt")]
+    found = sorted(path.rglob("*.txt"))
+    kept = [text for text in found if texts == "all" or text.with_suffix(".ann").exists()]
+    if not kept:
+        what = "no .txt file" if texts == "all" else "no pair of files x.txt and x.ann"
+        raise InputError(f"{what} in this folder; a folder is read as texts with brat annotations", path)
+    for text in found:
+        if text not in kept:
+            report.note("text without an .ann file, left out", text)
+    return kept
+
+
+def _read_annotated(path: Path, text: str, lines: Lines, encoding: str, report: ReadReport) -> list[Sentence]:
     spans: dict[str, CharacterSpan] = {}
-    with open_text(path, encoding) as lines:
-        for number, line in enumerate(lines, 1):
+    places: dict[CharacterSpan, int] = {}  # the lines of the spans
+    with open_text(path, encoding) as rows:
+        for number, line in enumerate(rows, 1):
             if line.startswith("T"):
                 name, span = _entity(line, text, path, number, report)
                 if span is not None:
                     spans[name] = span
+                    places[span] = number
             elif line.startswith("#"):
                 _read_note(line, spans)
             elif line[:1] in _KINDS:
                 report.note(f"{_KINDS[line[0]]}, not read", path, number)
             elif line.strip():
                 raise InputError(f"{line[:20]!r} is no line of brat annotations", path, number)
-    return list(spans.values())
+
+    def note_cut(span: CharacterSpan) -> None:
+        report.note(CUT_WORD, path, places.get(span._replace(probability=None)))
+
+    return annotate(text, list(spans.values()), lines, on_cut=note_cut)
 
 
 def _entity(line: str, text: str, path: Path, number: int, report: ReadReport) -> tuple[str, CharacterSpan | None]:
@@ -102,9 +124,11 @@ def _read_note(line: str, spans: dict[str, CharacterSpan]) -> None:
     match = _PROBABILITY.fullmatch(note)
     if match is not None and target in spans:
         try:
-            spans[target] = spans[target]._replace(probability=float(match[1]))
+            probability = float(match[1])
         except ValueError:
             return
+        if 0 <= probability <= 1:
+            spans[target] = spans[target]._replace(probability=probability)
 
 
 def write_brat(items: Iterable[Document | Sentence], path: str | PathLike[str]) -> None:

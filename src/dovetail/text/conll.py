@@ -1,6 +1,6 @@
 """CoNLL columns: one word a line, a column a layer, a blank line after each sentence.
 
-Columns are parted by tabs if the first line of data holds one (words may then hold spaces), else by spaces.
+Columns are separated by tabs if the first line of data holds one (words may then hold spaces), else by spaces.
 A line whose first column is ``-DOCSTART-`` begins a document. A line that begins with ``# `` is a comment
 if it has no tab in a file of tabs, or another number of columns in a file of spaces: ``#`` may be a word.
 """
@@ -28,7 +28,7 @@ _BLANKS = " \t\r"
 
 
 class Layout(NamedTuple):
-    """How the lines of a file are cut: the name of each column, and what parts them (a tab or a space)."""
+    """How the lines of a file are cut: the name of each column, and what separates them (a tab or a space)."""
 
     columns: tuple[str, ...]
     separator: str
@@ -115,7 +115,7 @@ def _cut(
         if kind == "mark" and _has_mark(comments):
             report.note("document without a sentence", reader.name, number)
         if kind != "blank":
-            comments.append(line)
+            comments.append(line.strip(_BLANKS) if kind == "mark" else line)
     if rows:
         yield Placed(_sentence(rows, comments, layout), first)
     elif _has_mark(comments):
@@ -125,7 +125,7 @@ def _cut(
 def _find_layout(
     lines: Iterator[str], columns: Sequence[str] | None, separator: str | None
 ) -> tuple[Layout, list[str]]:
-    """The layout, told by the first line of data, and the lines read to find it."""
+    """The layout, taken from the first line of data, and the lines read to find it."""
     head: list[str] = []
     for line in lines:
         head.append(line)
@@ -146,7 +146,7 @@ def _split_spaces(line: str) -> list[str]:
 def _kind_of(line: str, by_tab: bool) -> Literal["blank", "mark", "comment", "data"]:
     if not line.strip(_BLANKS):
         return "blank"
-    if line.replace("\t", " ").split(" ", 1)[0] == DOCSTART:
+    if line.replace("\t", " ").lstrip(" ").split(" ", 1)[0] == DOCSTART:
         return "mark"
     if line.startswith("# ") and not (by_tab and "\t" in line):
         return "comment"
@@ -162,9 +162,12 @@ def _bad_row(fields: list[str], layout: Layout, path: str, line: int) -> InputEr
     if len(fields) == len(layout.columns):
         empty = layout.columns[fields.index("")]
         return InputError(f"the column {empty!r} is empty; columns: {names}", path, line)
-    parted = "tabs" if layout.separator == "\t" else "spaces"
+    separators = "tabs" if layout.separator == "\t" else "spaces"
     count = f"{len(fields)} column" + "s" * (len(fields) != 1)
-    return InputError(f"{count}, expected {len(layout.columns)}: {names}, parted by {parted}", path, line)
+    advice = "; is this CSV? Replace its commas by tabs" if path.removesuffix(".gz").endswith(".csv") else ""
+    return InputError(
+        f"{count}, expected {len(layout.columns)}: {names}, separated by {separators}{advice}", path, line
+    )
 
 
 def _sentence(rows: list[list[str]], comments: list[str], layout: Layout) -> Sentence:

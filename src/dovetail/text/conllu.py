@@ -1,4 +1,4 @@
-"""CoNLL-U, the format of Universal Dependencies: ten columns parted by tabs.
+"""CoNLL-U, the format of Universal Dependencies: ten columns separated by tabs.
 
 The columns become the words and the layers lemma, upos, xpos, feats, head, deprel, deps and misc. What is
 no word is kept as it stands among the ``comments`` of the sentence, in this order: the comment lines, then
@@ -26,7 +26,7 @@ from dovetail.text.unify import Placed, unify_tags
 LAYERS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 WIDTH = 2 + len(LAYERS)
 
-_NUMBER = re.compile(r"([1-9]\d*)(?:-([1-9]\d*))?|\d+\.[1-9]\d*")
+_NUMBER = re.compile(r"([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?|[0-9]{1,9}\.[1-9][0-9]{0,8}")
 _NEWDOC = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.*))?\s*$")
 _NER = re.compile(r"(?:^|\|)NER=([^|]*)")
 
@@ -78,12 +78,12 @@ def _is_word(fields: list[str], expected: int, path: str, line: int) -> bool:
     """Whether this is the line of a word, and not of a multiword token or an empty node."""
     if len(fields) != WIDTH:
         count = f"{len(fields)} column" + "s" * (len(fields) != 1)
-        raise InputError(f"{count}, expected {WIDTH}, parted by tabs", path, line)
+        raise InputError(f"{count}, expected {WIDTH}, separated by tabs", path, line)
     if "" in fields:
         raise InputError(f"column {fields.index('') + 1} is empty; write _ for nothing", path, line)
     number = _NUMBER.fullmatch(fields[0])
     if number is None:
-        raise InputError(f"{fields[0]!r} is no word number; expected {expected}", path, line)
+        raise InputError(f"{fields[0][:40]!r} is no word number; expected {expected}", path, line)
     if number[1] is None:
         return False
     if number[2] is not None:

@@ -40,7 +40,7 @@ def dependency_heads(
         raise InputError(f"{name} has no layer 'head': dependencies are needed")
     heads = []
     for position, (word, head) in enumerate(zip(sentence.words, given, strict=True)):
-        if not head.isdecimal() or int(head) > len(given) or int(head) == position + 1:
+        if not head.isdecimal() or len(head) > 9 or int(head) > len(given) or int(head) == position + 1:
             raise InputError(
                 f"{name}: word {position + 1} ({word}) has the head {head!r}, expected another word's number from 1 "
                 f"to {len(given)}, or 0"

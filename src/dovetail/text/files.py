@@ -11,7 +11,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -134,6 +134,19 @@ def open_text(source: Source, encoding: str = "utf-8") -> TextReader:
     if name.endswith(".gz"):
         return TextReader(cast("IO[bytes]", _Gunzip(raw)), name, encoding, owned=True)
     return TextReader(raw, name, encoding, owned=True)
+
+
+def source_names(sources: Iterable[Source]) -> str | None:
+    """What some sources are called in messages; None where there are none.
+
+    >>> source_names(["a.txt", io.StringIO()])
+    'a.txt, <stream>'
+    """
+    names = [
+        str(getattr(source, "name", "<stream>")) if hasattr(source, "read") else os.fspath(cast("str", source))
+        for source in sources
+    ]
+    return ", ".join(names) or None
 
 
 class _Gunzip(gzip.GzipFile):

@@ -29,7 +29,7 @@ class Format(NamedTuple):
 FORMATS: dict[str, Format] = {
     "conll": Format(read_conll, write_conll, (".conll", ".conll03", ".bio", ".iob", ".iob2", ".iobes", ".tsv")),
     "conllu": Format(read_conllu, write_conllu, (".conllu",)),
-    "jsonl": Format(read_jsonl, write_jsonl, (".jsonl", ".ndjson")),
+    "jsonl": Format(read_jsonl, write_jsonl, (".jsonl", ".ndjson", ".json")),
     "text": Format(read_text, write_text, (".txt", ".text")),
     "brat": Format(read_brat, write_brat, (".ann",)),
     "brackets": Format(read_brackets, write_brackets, (".mrg", ".ptb", ".tree", ".trees", ".brackets", ".psd")),
@@ -39,7 +39,7 @@ FORMATS: dict[str, Format] = {
 def read(path: str | PathLike[str], format: str | None = None, **options: Any) -> Iterator[Document]:
     """The documents of a file. ``options`` are those of the format's own reader.
 
-    Without a ``format`` the ending of the name tells it (``.gz`` aside); a folder is read as brat standoff.
+    Without a ``format`` it is taken from the ending of the name (``.gz`` aside); a folder is read as brat standoff.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -63,12 +63,12 @@ def write(
     format: str | None = None,
     **options: Any,
 ) -> None:
-    """Write documents or sentences in the format that is named, or that the ending of the name tells."""
+    """Write documents or sentences in the format that is named, else in the one that the file name ends in."""
     _format_of(path, format).write(items, path, **options)
 
 
 def guess_format(path: str | PathLike[str]) -> str | None:
-    """The name of the format that the ending of a name tells; None if it tells none.
+    """The name of the format that a file name ends in; None if it is that of no format.
 
     >>> guess_format("train.conll.gz"), guess_format("-")
     ('conll', None)
@@ -84,6 +84,6 @@ def _format_of(path: str | PathLike[str], name: str | None) -> Format:
     found = name or guess_format(path)
     if found is None or found not in FORMATS:
         listing = ", ".join(f"{known} ({' '.join(form.suffixes)})" for known, form in FORMATS.items())
-        what = f"unknown format {found!r}" if found else f"{path}: the name does not tell the format"
+        what = f"unknown format {found!r}" if found else f"{path}: no format ends like this name"
         raise DovetailError(f"{what}; name one of: {listing}")
     return FORMATS[found]

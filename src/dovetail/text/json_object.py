@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from sys import intern
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from dovetail.errors import InputError
 from dovetail.text.brackets import parse_tree
+from dovetail.text.json_spans import Place, Unit, span_problem, span_values, tokens_at
+from dovetail.text.json_values import kind_of, letters, one_line, shown
 from dovetail.text.report import ReadReport
-from dovetail.text.segment import Lines, annotate, segment
+from dovetail.text.segment import CUT_WORD, Lines, annotate, segment_tokens
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.spans import CharacterSpan, flat_tags, outermost, trimmed
+from dovetail.text.tokenise import tokenise
 from dovetail.text.tree import Tree, escaped
 
 Entities = Literal["all", "named"]
 """Which entities of a sentence are read: all, or only those that a parallel list ``named`` marks as true."""
 
 _WORDS = ("words", "tokens")
-_SPANS = ("spans", "entities")
+_WORD_SPANS = ("entities", "spans")
+_SPANS = ("spans", "entities", "label", "labels")  # the last two, of doccano, may also be about the whole text
 _SENTENCE_FIELDS = {
     *_WORDS,
-    "entities",
     "doc",
     "id",
     "offsets",
@@ -51,38 +52,52 @@ class JsonObject:
         """The error with this message and the place of the object."""
         return InputError(message, self.path, self.line)
 
+    def with_fields(self, fields: dict[str, Any]) -> Self:
+        """The object with other fields, at the same place."""
+        return type(self)(fields, self.path, self.line, self.report)
+
     def is_sentence(self) -> bool:
-        """Whether the object has words."""
-        return any(isinstance(self.fields.get(name), list) for name in _WORDS)
+        """Whether the object is words, and not a text; tokens that are objects point into a text."""
+        given = next((self.fields[name] for name in _WORDS if self.fields.get(name) is not None), None)
+        points = isinstance(given, list) and any(isinstance(token, dict) for token in given)
+        return given is not None and not (points and "text" in self.fields)
 
     def sentence(self, entities: Entities) -> Sentence:
         """The sentence that the object is."""
         words = self._words()
         layers = {**self._layers(len(words)), **self._dependencies(len(words))}
         spans: tuple[Span, ...] = ()
-        if "entities" in self.fields:
-            spans = self._entities(len(words), entities)
+        given = next((name for name in _WORD_SPANS if name in self.fields), None)
+        if given is not None:
+            spans = self._entities(given, len(words), entities)
             if "ner" not in layers:
                 layers["ner"] = flat_tags(spans, len(words))
                 left = len(spans) - len(outermost(spans))
                 message = "entity inside or across another, kept in the spans but not in the layer 'ner'"
                 self.report.note(message, self.path, self.line, count=left)
         offsets = self._offsets(len(words))
-        known = _SENTENCE_FIELDS | layers.keys()
+        known = _SENTENCE_FIELDS | layers.keys() | {given or "words"}
         comments = self._comments(known if offsets else known - {"text"})
         return Sentence(words, layers, spans, offsets, self.identity("id"), comments, tree=self._tree(words))
 
     def document(self, lines: Lines) -> Document:
         """The document that the object is."""
+        if self.is_sentence():
+            raise self.wrong(
+                '"words" in a file whose first object is a text; put sentences and texts in separate files'
+            )
         text = self.text()
-        if text is None or self.is_sentence():
-            raise self.wrong('expected a document with "text" and without "words", as the first object is none')
-        given = next((name for name in _SPANS if name in self.fields), None)
+        if text is None:
+            raise self.wrong('neither "words" nor "text" is there; a sentence has the one, a document the other')
+        places = self._token_places(text)
+        tokens = None if places is None else tokens_at(places, text)
+        given = next((name for name in _SPANS if self._holds_spans(name)), None)
         if given is None:
-            sentences = segment(text, lines)
+            sentences = segment_tokens(text, tokens or tokenise(text), lines, split_periods=tokens is None)
         else:
-            sentences = annotate(text, self._character_spans(given, text), lines)
-        comments = self._comments({"id", "text", given or "text"})
+            spans = self._character_spans(given, text, places)
+            sentences = annotate(text, spans, lines, tokens=tokens, on_cut=lambda _: self._note(CUT_WORD))
+        comments = self._comments({"id", "text", "comments", given or "text", *(_WORDS if tokens else ())})
         if comments and sentences:
             sentences[0] = replace(sentences[0], comments=comments)
         return Document(tuple(sentences), text, self.identity("id"))
@@ -93,21 +108,48 @@ class JsonObject:
         return None if value is None else str(value)
 
     def text(self) -> str | None:
-        """The field "text", if it is one."""
+        """The field "text", if there is one."""
         value = self.fields.get("text")
-        return value if isinstance(value, str) else None
+        if value is not None and not isinstance(value, str):
+            raise self.wrong(f'"text" is {kind_of(value)}, expected a string')
+        return value
+
+    def _note(self, message: str) -> None:
+        self.report.note(message, self.path, self.line)
 
     def _words(self) -> tuple[str, ...]:
-        name = next((name for name in _WORDS if isinstance(self.fields.get(name), list)), None)
+        name = next((name for name in _WORDS if self.fields.get(name) is not None), None)
         if name is None:
-            raise self.wrong('no list "words", as the first object of the file has one')
+            raise self.wrong('no "words", which the first object of the file has')
         words = self.fields[name]
+        if not isinstance(words, list):
+            advice = '; running text is given as "text"' if isinstance(words, str) else ""
+            raise self.wrong(f'"{name}" is {kind_of(words)}, expected an array of strings{advice}')
         for position, word in enumerate(words):
             if not isinstance(word, str) or not word:
-                raise self.wrong(
-                    f'word {position} of "{name}" is {json.dumps(word)}, expected a string that is not empty'
-                )
+                raise self.wrong(f'word {position} of "{name}" is {shown(word)}, expected a string that is not empty')
         return tuple(map(intern, words))
+
+    def _holds_spans(self, name: str) -> bool:
+        given = self.fields.get(name)
+        if name in ("spans", "entities"):
+            return given is not None
+        return isinstance(given, list) and all(isinstance(item, list | dict) for item in given)
+
+    def _token_places(self, text: str) -> list[Place] | None:
+        """Where the tokens that the file gives lie in the text, white space among them; None if it gives none."""
+        given = self.fields.get("tokens")
+        if not isinstance(given, list):
+            return None
+        pairs: list[list[Any]] = [[token.get("start"), token.get("end")] for token in given if isinstance(token, dict)]
+        if len(pairs) < len(given) or any(letters(pair) != "ii" for pair in pairs):
+            raise self.wrong('a token has no whole numbers "start" and "end"; give them, or leave the tokens out')
+        flat: list[int] = list(chain.from_iterable(pairs))
+        if flat != sorted(flat) or min(flat, default=0) < 0 or max(flat, default=0) > len(text):
+            raise self.wrong(f'the "tokens" are not in order, or outside the text of {len(text)} characters')
+        if "".join("".join(text[start:end].split()) for start, end in pairs) != "".join(text.split()):
+            raise self.wrong('the "tokens" do not cover all of "text"')
+        return [(start, end) for start, end in pairs]
 
     def _layers(self, length: int) -> dict[str, tuple[str, ...]]:
         layers = {}
@@ -144,7 +186,7 @@ class JsonObject:
         if given is None or not words:
             return None
         if not isinstance(given, str):
-            raise self.wrong(f'"tree" is {json.dumps(given)[:40]}, expected a string with brackets')
+            raise self.wrong(f'"tree" is {shown(given)}, expected a string with brackets')
         tree = parse_tree(given, self.path, self.line, self.report)
         leaves = tree.words()
         if len(leaves) != len(words):
@@ -158,12 +200,12 @@ class JsonObject:
         """The tree with the probabilities of ``constituents``, where a parser has written them."""
         try:
             known = {(int(s), int(e), str(label)): float(p) for s, e, label, p in self.fields.get("constituents", [])}
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise self.wrong('"constituents" are not all [start, end, label, probability]') from None
         return tree.with_probabilities(known) if known else tree
 
-    def _entities(self, length: int, entities: Entities) -> tuple[Span, ...]:
-        spans = tuple(Span(*span) for span in self._spans("entities", length, "words"))
+    def _entities(self, name: str, length: int, entities: Entities) -> tuple[Span, ...]:
+        spans = tuple(Span(*span) for span in self._spans(name, length, "words"))
         if entities == "all":
             return spans
         named = self.fields.get("named")
@@ -171,56 +213,49 @@ class JsonObject:
             raise self.wrong('entities="named" needs a list "named" with one truth value for each entity')
         return tuple(span for span, is_named in zip(spans, named, strict=True) if is_named)
 
-    def _character_spans(self, name: str, text: str) -> list[CharacterSpan]:
+    def _character_spans(self, name: str, text: str, places: list[Place] | None) -> list[CharacterSpan]:
         spans = []
-        for start, end, label, probability in self._spans(name, len(text), "characters"):
+        for start, end, label, probability in self._spans(name, len(text), "characters", places, text):
             span = trimmed(CharacterSpan(start, end, label, probability), text)
             if span is not None:
                 spans.append(span)
             else:
-                self.report.note("span of nothing but white space, left out", self.path, self.line)
+                self._note("span of nothing but white space, left out")
         return spans
 
-    def _spans(self, name: str, length: int, unit: str) -> Iterator[tuple[int, int, str, float | None]]:
+    def _spans(
+        self, name: str, length: int, unit: Unit, places: list[Place] | None = None, text: str = ""
+    ) -> Iterator[tuple[int, int, str, float | None]]:
+        """The spans of a field: (start, end, label, probability), a span of several labels several times."""
         given = self.fields[name]
         if not isinstance(given, list):
-            raise self.wrong(f'"{name}" is no list')
+            raise self.wrong(f'"{name}" is {kind_of(given)}, expected an array of [start, end, label]')
         for item in given:
-            keys = ("start", "end", "label", "probability")
-            values = [item.get(key) for key in keys] if isinstance(item, dict) else item
-            if not isinstance(values, list) or not _SHAPE.match("".join(map(_letter, values))):
-                raise self.wrong(f'{json.dumps(item)} in "{name}" is no [start, end, label]')
-            start, end, label, probability = [*values, None][:4]
-            if not 0 <= start < end <= length:
-                raise self.wrong(f'{json.dumps(item)} in "{name}" is empty or outside {length} {unit}')
-            yield start, end, label, probability
+            for values in span_values(item, unit, places):
+                if problem := span_problem(values, length, unit):
+                    raise self.wrong(f'{shown(item)} in "{name}" {problem}')
+                start, end, label, probability = [*values, None][:4]
+                mention = item.get("text") if isinstance(item, dict) and text else None
+                if isinstance(mention, str) and mention.split() != text[start:end].split():
+                    self._note("span whose text differs from the text it points to, which is taken")
+                yield start, end, label, probability
 
     def _offsets(self, length: int) -> tuple[tuple[int, int], ...] | None:
         given = self.fields.get("offsets")
         if given is None:
             return None
-        pairs = [tuple(pair) for pair in given if isinstance(pair, list) and "".join(map(_letter, pair)) == "ii"]
+        given = given if isinstance(given, list) else [None]
+        pairs = [tuple(pair) for pair in given if isinstance(pair, list) and letters(pair) == "ii"]
         flat = list(chain.from_iterable(pairs))
         if len(pairs) != length or len(given) != length or flat != sorted(flat) or min(flat, default=0) < 0:
             raise self.wrong('"offsets" must hold an increasing [start, end] for each word')
         return tuple((start, end) for start, end in pairs)
 
     def _comments(self, known: Iterable[str]) -> tuple[str, ...]:
-        comments = [f"# {key} = {_one_line(value)}" for key, value in self.fields.items() if key not in set(known)]
-        kept = self.fields.get("comments", [])
-        return (*comments, *(line for line in kept if isinstance(line, str)))
+        left = {key: value for key, value in self.fields.items() if key not in set(known)}
+        lines = self.fields.get("comments")
+        kept = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+        return (*(f"# {one_line(key)} = {one_line(value)}" for key, value in left.items()), *map(one_line, kept))
 
 
 _LAYERS = ("pos", "ner", "chunk", "lemma", "upos", "xpos")
-_SHAPE = re.compile(r"iis[ifn]?$")  # of [start, end, label] and perhaps a probability
-
-
-def _letter(value: object) -> str:
-    """The type of a JSON value as one letter."""
-    return {int: "i", float: "f", str: "s", type(None): "n"}.get(type(value), "?")
-
-
-def _one_line(value: object) -> str:
-    if isinstance(value, str) and "\n" not in value and "\r" not in value:
-        return value
-    return json.dumps(value, ensure_ascii=False)

@@ -1,11 +1,12 @@
-"""JSON lines: one object a line, a sentence or a document each.
+"""JSON lines: one object a line, or one array of objects; a sentence or a document each.
 
 A sentence has ``words`` (or ``tokens``). Other lists with one string or number a word become layers; ``entities``
-are ``[start, end, label]`` or ``{"start", "end", "label", "probability"}`` in words; ``doc`` names its document,
-``offsets`` and ``text`` say where it lies in it; ``tree`` is a tree in Penn brackets, ``constituents`` its parts as
-``[start, end, label, probability]``; ``heads`` (counted from 0, -1 for the root) and ``deprels`` are dependencies,
-which become the layers ``head`` and ``deprel`` of CoNLL-U. A document has ``text``, and perhaps ``id`` and ``spans``
-(or ``entities``) as above but in characters. All other fields are kept as comments ``# key = value`` of the sentence,
+(or ``spans``) are ``[start, end, label]`` or ``{"start", "end", "label", "probability"}`` in words; ``doc`` names its
+document, ``offsets`` and ``text`` say where it lies in it; ``tree`` is a tree in Penn brackets, ``constituents`` its
+parts as ``[start, end, label, probability]``; ``heads`` (counted from 0, -1 for the root) and ``deprels`` are
+dependencies, which become the layers ``head`` and ``deprel`` of CoNLL-U. A document has ``text``, and perhaps ``id``
+and ``spans`` (or ``entities``, or doccano's ``label``) as above but in characters. Objects of Prodigy, Label Studio and
+Hugging Face are read too (`annotation_tools`). All other fields are kept as comments ``# key = value`` of the sentence,
 or of the document's first.
 """
 
@@ -14,13 +15,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
 from dovetail.errors import InputError
+from dovetail.text.annotation_tools import own_fields
 from dovetail.text.documents import Member, group, join_pieces, ungroup
 from dovetail.text.files import Source, Target, open_target, open_text
 from dovetail.text.json_object import Entities, JsonObject
+from dovetail.text.json_values import kind_of
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.segment import Lines
 from dovetail.text.sentence import Document, Sentence, Span
@@ -36,7 +41,7 @@ def read_jsonl(
     path: Source,
     entities: Entities = "all",
     scheme: Scheme | Literal["auto"] | None = "auto",
-    lines: Lines = "paragraphs",
+    lines: Lines = "auto",
     encoding: str = "utf-8",
     report: ReadReport | None = None,
 ) -> Iterator[Document]:
@@ -52,7 +57,7 @@ def read_jsonl(
     ({'ner': ('B-PER', 'O')}, 'PER')
     """
     with open_text(path, encoding) as reader, reporting(report) as notes:
-        objects = _objects(iter(reader), reader.name, notes)
+        objects = filter(None, map(own_fields, _objects(iter(reader), reader.name, notes)))
         first = next(objects, None)
         if first is None:
             return
@@ -66,27 +71,63 @@ def read_jsonl(
 
 
 def _objects(lines: Iterator[str], path: str, report: ReadReport) -> Iterator[JsonObject]:
+    is_first = True
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
+        if is_first and line.lstrip().startswith("["):
+            yield from _array("\n".join(chain([line], lines)), path, number, report)
+            return
+        is_first = False
+        with _json_errors(path, number):
             value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"not JSON: {error.msg} at column {error.colno}; one object a line", path, number
-            ) from None
-        except RecursionError:
-            raise InputError("JSON nested too deeply", path, number) from None
-        if not isinstance(value, dict):
-            raise InputError(f"a JSON {_kind(value)}, expected an object", path, number)
-        if "\\ud" in line.lower():
-            value = _without_surrogates(value, path, number, report)
-        yield JsonObject(value, path, number, report)
+        yield _object(value, line, path, number, report)
 
 
-def _kind(value: object) -> str:
-    names = {list: "array", str: "string", bool: "boolean", type(None): "null"}
-    return names.get(type(value), "number")
+def _array(text: str, path: str, line: int, report: ReadReport) -> Iterator[JsonObject]:
+    """The objects of an array that begins in this line, each with the line in which it begins."""
+    decode = json.JSONDecoder().raw_decode
+    begin = end = text.index("[") + 1
+    while True:
+        separator = _SEPARATOR.match(text, end)
+        assert separator is not None  # it may be empty
+        line += separator[0].count("\n")
+        start = separator.end()
+        if text[start : start + 1] == "]" and not separator[1]:
+            break
+        if bool(separator[1]) is (end == begin):
+            raise InputError("not JSON: expected objects with commas between them, and ] at the end", path, line)
+        with _json_errors(path, line - text.count("\n", 0, start)):
+            value, end = decode(text, start)
+        yield _object(value, text[start:end], path, line, report)
+        line += text.count("\n", start, end)
+    if text[start + 1 :].strip():
+        raise InputError("more text after the array; expected one array, or one object a line", path, line)
+
+
+_SEPARATOR = re.compile(r"[ \t\r\n]*(,?)[ \t\r\n]*")
+
+
+@contextmanager
+def _json_errors(path: str, line: int) -> Iterator[None]:
+    """Errors of decoding a text that begins in this line."""
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        message = f"not JSON: {error.msg} at column {error.colno}; expected one object a line, or one array of objects"
+        raise InputError(message, path, line + error.lineno - 1) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"JSON that cannot be read: {error}", path, line) from None
+    except RecursionError:
+        raise InputError("JSON nested too deeply", path, line) from None
+
+
+def _object(value: Any, source: str, path: str, line: int, report: ReadReport) -> JsonObject:
+    if not isinstance(value, dict):
+        raise InputError(f"{kind_of(value)}, expected an object", path, line)
+    if "\\ud" in source.lower():
+        value = _without_surrogates(value, path, line, report)
+    return JsonObject(value, path, line, report)
 
 
 def _without_surrogates(value: Any, path: str, line: int, report: ReadReport) -> Any:
@@ -98,7 +139,8 @@ def _without_surrogates(value: Any, path: str, line: int, report: ReadReport) ->
     if isinstance(value, list):
         return [_without_surrogates(item, path, line, report) for item in value]
     if isinstance(value, dict):
-        return {key: _without_surrogates(item, path, line, report) for key, item in value.items()}
+        whole = partial(_without_surrogates, path=path, line=line, report=report)
+        return {whole(key): whole(item) for key, item in value.items()}
     return value
 
 
@@ -177,13 +219,17 @@ def _layer_fields(sentence: Sentence) -> dict[str, Any]:
     """The layers as they are, but dependencies as ``heads`` (counted from 0, -1 for the root) and ``deprels``."""
     fields: dict[str, Any] = {}
     for name, values in sentence.layers.items():
-        if name == "head" and all(value.isdecimal() and int(value) <= len(sentence) for value in values):
+        if name == "head" and all(_is_head(value, len(sentence)) for value in values):
             fields["heads"] = [int(value) - 1 for value in values]
         elif name == "deprel" and all(values):
             fields["deprels"] = values
         else:
             fields[name] = values
     return fields
+
+
+def _is_head(value: str, length: int) -> bool:
+    return value.isdecimal() and len(value) < 10 and int(value) <= length
 
 
 def _surface(sentence: Sentence, document: Document | None, span: Span) -> str:

@@ -4,28 +4,33 @@ A period, question or exclamation mark ends a sentence, with the quotes and brac
 it, unless it belongs to an abbreviation or initial, numbers a list item, or a quotation goes on in small
 letters ("Why?" he asked). Three dots end one only before a capital. An abbreviation ends one before a word
 that mostly begins sentences, and its period is then a word of its own, as in the treebanks: "at 5 p.m" ".".
-Blank lines always part sentences; so do list items, ruled lines and header fields ("Date: today") on lines
-of their own; other line ends do not.
+Blank lines always end sentences; so do list items, ruled lines and header fields ("Date: today") on lines
+of their own, and line ends where the text is not wrapped (see `line_ends`).
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import Literal
 
 from dovetail.text.abbreviations import TITLES, word_set
+from dovetail.text.line_ends import purposeful_ends
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import CharacterSpan, covered_tokens, flat_tags
 from dovetail.text.tokenise import Tokens, Unspaced, split_spaces, tokenise
 
-Lines = Literal["paragraphs", "sentences"]
-"""What a line end means: nothing much, or the end of a sentence (and then nothing else does)."""
+Lines = Literal["auto", "paragraphs", "sentences"]
+"""What a line end means: the end of a sentence where the line was not wrapped; no more than a space, unless a line is
+blank; or always the end of a sentence, and then nothing else is one."""
 Words = Literal["tokenise", "spaces"]
-"""How words are found: by the tokeniser, or already parted by white space."""
+"""How words are found: by the tokeniser, or as white space separates them."""
+
+CUT_WORD = "span that begins or ends inside a word, which is split there"
+"""What readers report of an entity that cuts a word."""
 
 _STRONG = frozenset("。！？｡।॥؟۔։።។။")
 _ENDS = frozenset(".!?…") | _STRONG
@@ -39,7 +44,7 @@ _STARTERS = word_set("""
     Where While Who Why With Yes Yet You Your
 """)
 _LINE_END = re.compile(r"\n")
-# Line ends that part sentences: before a blank line, a list item, a ruled line, a header field; after a rule.
+# Line ends that always end a sentence: before a blank line, a list item, a ruled line, a header field; after a rule.
 _BREAK = re.compile(
     r"(?:\n|\u2029|\f)(?=[^\S\n]*\n"
     r"|[^\S\n]*(?:[-*•·‣▪]|\(?\d{1,3}[.)])[^\S\n]"
@@ -51,44 +56,61 @@ _BREAK = re.compile(
 
 def segment(
     text: str,
-    lines: Lines = "paragraphs",
+    lines: Lines = "auto",
     words: Words = "tokenise",
     unspaced: Unspaced = "characters",
     offset: int = 0,
+    column: int = 0,
 ) -> list[Sentence]:
-    """The sentences of a text, whose first character is number ``offset`` of its document.
+    """The sentences of a text, whose first character is number ``offset`` of its document, and ``column`` of its line.
 
     >>> [s.words for s in segment("He left at 5 p.m. The U.S. team stayed.")]
     [('He', 'left', 'at', '5', 'p.m', '.'), ('The', 'U.S.', 'team', 'stayed', '.')]
+    >>> [s.words for s in segment("Best wishes\\nAda")], [s.words for s in segment("Best wishes\\nAda", "paragraphs")]
+    ([('Best', 'wishes'), ('Ada',)], [('Best', 'wishes', 'Ada')])
     """
     tokens = tokenise(text, unspaced) if words == "tokenise" else split_spaces(text)
-    starts = _starts(text, tokens, lines)
-    return [_sentence(text, *part, offset) for part in _cut(tokens, starts, words == "tokenise")]
+    return segment_tokens(text, tokens, lines, offset, column, split_periods=words == "tokenise")
+
+
+def segment_tokens(
+    text: str, tokens: Tokens, lines: Lines, offset: int = 0, column: int = 0, *, split_periods: bool
+) -> list[Sentence]:
+    """The sentences of a text whose words are known; ``split_periods`` makes the last period a word of its own."""
+    starts = _starts(text, tokens, lines, column)
+    return [_sentence(text, *part, offset) for part in _cut(tokens, starts, split_periods)]
 
 
 def annotate(
     text: str,
     spans: Sequence[CharacterSpan],
-    lines: Lines = "paragraphs",
+    lines: Lines = "auto",
     unspaced: Unspaced = "characters",
+    tokens: Tokens | None = None,
+    on_cut: Callable[[CharacterSpan], None] | None = None,
 ) -> list[Sentence]:
     """The sentences of a text with its entities: all in ``spans``, the outermost also in the layer ``ner``.
 
-    No entity is lost: a word that one cuts is split there, and sentences that one joins are one sentence.
-    Every span must cover something other than white space.
+    No entity is lost: a word that one cuts is split there (``on_cut`` is told of each such entity), and sentences that
+    one joins are one sentence. Every span must cover something other than white space. ``tokens`` are the words where
+    they are known.
 
     >>> annotate("Meet at Room 5pm.", [CharacterSpan(8, 14, "PLACE")])[0].words
     ('Meet', 'at', 'Room', '5', 'pm', '.')
     """
-    tokens = _split_at({edge for span in spans for edge in (span.start, span.end)}, tokenise(text, unspaced))
-    starts = _starts(text, tokens, lines)
+    whole = tokenise(text, unspaced) if tokens is None else tokens
+    if on_cut is not None:
+        for span in filter(lambda span: any(_cuts(edge, whole) for edge in span[:2]), spans):
+            on_cut(span)
+    split = _split_at({edge for span in spans for edge in (span.start, span.end)}, whole)
+    starts = _starts(text, split, lines)
     for span in spans:
-        first, last = covered_tokens(tokens.offsets, span.start, span.end)
+        first, last = covered_tokens(split.offsets, span.start, span.end)
         inside = slice(bisect_left(starts, first + 1), bisect_left(starts, last))
         del starts[inside]
-    waiting = sorted(spans, key=lambda span: (span.start, -span.end), reverse=True)
+    waiting = sorted(spans, key=lambda span: (span.start, -span.end))[::-1]  # of equal ones the first stays first
     sentences = []
-    for words, offsets in _cut(tokens, starts, part_periods=True):
+    for words, offsets in _cut(split, starts, split_periods=tokens is None):
         found = []
         while waiting and waiting[-1].start < offsets[-1][1]:
             span = waiting.pop()
@@ -98,6 +120,14 @@ def annotate(
         raw = text[offsets[0][0] : offsets[-1][1]]
         sentences.append(Sentence(tuple(words), layers, tuple(found), tuple(offsets), raw=raw))
     return sentences
+
+
+def _cuts(edge: int, tokens: Tokens) -> bool:
+    """Whether a place is inside a word; before the period of an abbreviation is not, for it may end a sentence."""
+    at = bisect_right(tokens.offsets, edge, key=itemgetter(1))
+    if at == len(tokens.words) or tokens.offsets[at][0] >= edge:
+        return False
+    return tokens.words[at][edge - tokens.offsets[at][0] :] != "."
 
 
 def _split_at(edges: set[int], tokens: Tokens) -> Tokens:
@@ -118,15 +148,15 @@ def _sentence(text: str, words: Sequence[str], offsets: Sequence[tuple[int, int]
     return Sentence(tuple(words), offsets=tuple(moved), raw=raw)
 
 
-def _cut(tokens: Tokens, starts: list[int], part_periods: bool) -> Iterable[tuple[list[str], list[tuple[int, int]]]]:
+def _cut(tokens: Tokens, starts: list[int], split_periods: bool) -> Iterable[tuple[list[str], list[tuple[int, int]]]]:
     for start, end in pairwise([*starts, len(tokens.words)]):
         words, offsets = tokens.words[start:end], tokens.offsets[start:end]
-        if part_periods:
-            _part_final_period(words, offsets)
+        if split_periods:
+            _split_final_period(words, offsets)
         yield words, offsets
 
 
-def _part_final_period(words: list[str], offsets: list[tuple[int, int]]) -> None:
+def _split_final_period(words: list[str], offsets: list[tuple[int, int]]) -> None:
     last = len(words) - 1
     while last > 0 and words[last] in _CLOSERS:
         last -= 1
@@ -137,12 +167,14 @@ def _part_final_period(words: list[str], offsets: list[tuple[int, int]]) -> None
         offsets[last : last + 1] = [(start, end - 1), (end - 1, end)]
 
 
-def _starts(text: str, tokens: Tokens, lines: Lines) -> list[int]:
+def _starts(text: str, tokens: Tokens, lines: Lines, column: int = 0) -> list[int]:
     """The positions of the words that begin sentences, in order."""
     if not tokens.words:
         return []
-    breaks = (_LINE_END if lines == "sentences" else _BREAK).finditer(text)
-    hard = {bisect_left(tokens.offsets, match.end(), key=itemgetter(0)) for match in breaks}
+    breaks = [match.end() for match in (_LINE_END if lines == "sentences" else _BREAK).finditer(text)]
+    if lines == "auto":
+        breaks.extend(purposeful_ends(text, column))
+    hard = {bisect_left(tokens.offsets, place, key=itemgetter(0)) for place in breaks}
     hard -= {0, len(tokens.words)}
     ends = {} if lines == "sentences" else _possible_ends(tokens)
     starts = [0]

@@ -87,7 +87,7 @@ def character_spans(document: Document) -> list[CharacterSpan]:
 
 
 def with_text(document: Document) -> Document:
-    """The document itself if it has its text, else one with words parted by spaces and a sentence a line.
+    """The document itself if it has its text, else one with words separated by spaces and a sentence a line.
 
     >>> with_text(Document((Sentence(("Hello", "!")),))).text
     'Hello !\\n'

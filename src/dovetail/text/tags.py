@@ -189,7 +189,7 @@ def recognise_scheme(sequences: Iterable[Sequence[str]]) -> Scheme | None:
 def scheme_of(transitions: Mapping[Transition, int] | Iterable[Transition]) -> Scheme | None:
     """The scheme that explains these transitions, counted or only seen.
 
-    E or S tells IOBES, L or U tells BILOU. Else chunks that no chunk of the same label precedes begin with
+    E or S means IOBES, L or U means BILOU. Else chunks that no chunk of the same label precedes begin with
     B in IOB2 and with I in IOB1, and the majority decides, so a stray illegal tag does not.
 
     >>> scheme_of({("O", "B-PER"), ("B-PER", "I-PER")})
@@ -292,7 +292,7 @@ def may_follow(previous: str | None, tag: str | None, scheme: Scheme | None) -> 
     same_label = before[0] != _PLAIN and before[1] == after[1]
     if scheme is None:
         return True
-    if scheme == "iob1":  # B only parts a chunk from one of the same label right before it
+    if scheme == "iob1":  # B only separates a chunk from one of the same label right before it
         return after[0] != _BEGIN or same_label
     if scheme == "iob2":
         return after[0] != _INSIDE or same_label

@@ -2,9 +2,9 @@
 
 The conventions are those of the English Web Treebank (Universal Dependencies), on which the English models
 are trained: punctuation, brackets, quotes, currency signs and per cent are words of their own; so are the
-clitics of "it's", "don't" and "cannot" (can not), and the unit of "10am". Hyphens part words ("year-old" is
+clitics of "it's", "don't" and "cannot" (can not), and the unit of "10am". Hyphens separate words ("year-old" is
 three) except after the prefixes and before the suffixes that the treebank leaves attached ("e-mail",
-"non-profit", "career-wise"), and in telephone numbers and dates; slashes part words except in dates.
+"non-profit", "career-wise"), and in telephone numbers and dates; slashes separate words except in dates.
 Abbreviations keep their period, unless it ends the sentence (see `segment`).
 """
 
@@ -56,7 +56,7 @@ def tokenise(text: str, unspaced: Unspaced = "characters") -> Tokens:
 
 
 def split_spaces(text: str) -> Tokens:
-    """The words of a text whose words are already parted by white space.
+    """The words of a text whose words are already separated by white space.
 
     >>> split_spaces("a b-c .").offsets
     [(0, 1), (2, 5), (6, 7)]
@@ -163,7 +163,7 @@ _SUFFIXES = word_set("esque ette fest fold gate itis less most rama wise")
 
 
 def _contractions() -> dict[str, int]:
-    """Where words written together part: cannot, gonna; and negations without their apostrophe, dont."""
+    """Where words written together are split: cannot, gonna; and negations without their apostrophe, dont."""
     parts = word_set("can|not gon|na wan|na got|ta lem|me gim|me i|m i|ve that|s what|s there|s you|re they|re")
     verbs = word_set("ai ar are ca could did do does had has have is must should was were wo would")
     return {part.replace("|", ""): part.index("|") for part in parts | {f"{verb}|nt" for verb in verbs}}
@@ -185,6 +185,17 @@ _UNSPACED_BLOCKS = (
     (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF66, 0xFF9F),
     (0x20000, 0x3FFFF),
 )  # fmt: skip
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is of a script that is written without spaces between words.
+
+    >>> is_unspaced("京"), is_unspaced("k")
+    (True, False)
+    """
+    return any(first <= ord(character) <= last for first, last in _UNSPACED_BLOCKS)
+
+
 _EMOJI = (
     "[\u231a-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001faff]"
     "[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff]*"
@@ -239,7 +250,7 @@ def _pattern(unspaced: Unspaced) -> re.Pattern[str]:
         rf"(?:[^\W\d_]\.){{2,}}(?:[^\W\d_]{end})?|Ph\.D\.?|[BM]\.Sc\.?",
         # Numbers: telephone; date; time, day and month; all others, with their ending or before their unit.
         rf"(?:\d{{1,4}}[-.])?\d{{3}}[-.]\d{{3}}[-.]\d{{4}}{end}|\d{{3}}-\d{{4}}(?![{word}-])",
-        rf"\d{{1,4}}(?P<parted>[-/.])\d{{1,2}}(?P=parted)\d{{1,4}}{end}|\d{{1,2}}-[A-Za-z]{{3,9}}-\d{{2,4}}{end}",
+        rf"\d{{1,4}}(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,4}}{end}|\d{{1,2}}-[A-Za-z]{{3,9}}-\d{{2,4}}{end}",
         r"\d{1,2}(?::\d{2}){1,2}(?!\d)|(?!1/[2-5]|2/[35]|3/[45])(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01])(?![\d/])",
         rf"[+.]?\d+(?:[.,]\d+)*(?:(?i:st|nd|rd|th|s|['’]s){end}|(?=(?:{_UNITS}){end})|{end})",
         rf"[A-Z]{{1,4}}(?:&[A-Z]{{1,4}})+{end}|(?:US|HK|NZ|[ACU])\$",

@@ -12,7 +12,7 @@ from dovetail.text.sentence import Span
 T = TypeVar("T")
 
 _CUT = re.compile(r"[-=|]")
-_SPACE = re.compile(r"[ \t\n\r\f\v]")  # what parts the tokens of a bracket file
+_SPACE = re.compile(r"[ \t\n\r\f\v]")  # what separates the tokens of a bracket file
 
 
 class Place(NamedTuple):

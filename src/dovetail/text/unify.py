@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from dovetail.errors import InputError
 from dovetail.text.report import ReadReport
 from dovetail.text.sentence import Sentence
-from dovetail.text.tags import Scheme, is_chunk_layer, may_follow, prefixes, recognise_scheme, to_iob2
+from dovetail.text.tags import Scheme, is_chunk_layer, may_follow, prefixes, recognise_scheme, split_tag, to_iob2
 
 EVIDENCE_SENTENCES = 1000
 """How many sentences are looked at before the first is handed on."""
@@ -35,7 +35,7 @@ def unify_tags(
 ) -> Iterator[Placed]:
     """Sentences whose chunk layers are IOB2, whatever the scheme of the file.
 
-    The first `EVIDENCE_SENTENCES` tell which layers are of chunks (`tags.is_chunk_layer`), and with ``auto``
+    The first `EVIDENCE_SENTENCES` show which layers are of chunks (`tags.is_chunk_layer`), and with ``auto``
     their schemes. With None nothing is changed. Illegal sequences (I- after O in IOB2, ...) are read as
     conlleval reads them, and reported.
     """
@@ -83,6 +83,7 @@ class _ChunkLayer:
         self.name = name
         self.scheme = scheme
         self.legal: set[tuple[str | None, str | None]] = set()
+        self.examples: dict[bool, str] = {}  # a tag with a type, and one without
 
     def read(
         self, tags: tuple[str, ...], path: str, line: int, report: ReadReport, word_per_line: bool
@@ -100,12 +101,27 @@ class _ChunkLayer:
         if tag is not None and tag != "O" and tag.partition("-")[0] not in tuple(prefixes(self.scheme)):
             raise InputError(
                 f"{tag!r} is no tag of the scheme {self.scheme} in which the layer {self.name!r} is read; "
-                "mend the tag, or name the scheme (or None for plain labels)",
+                "correct the tag, or name the scheme (or None for plain labels)",
                 path,
                 line,
             )
+        if tag is not None and tag != "O":
+            self._check_type(tag, path, line)
         if may_follow(previous, tag, self.scheme):
             self.legal.add((previous, tag))
         else:
             message = f"illegal {self.scheme} tag sequence in the layer {self.name!r}, read as conlleval reads it"
             report.note(message, path, line)
+
+    def _check_type(self, tag: str, path: str, line: int) -> None:
+        """Either all tags have types (B-PER) or none has (B): a lone B among the others is a slip."""
+        is_typed = bool(split_tag(tag)[1])
+        self.examples.setdefault(is_typed, tag)
+        if len(self.examples) == 2:
+            one, other = self.examples[False], self.examples[True]
+            raise InputError(
+                f"{tag!r} in the layer {self.name!r}: {one!r} has no type, but {other!r} has one; "
+                "give every tag a type, or none",
+                path,
+                line,
+            )

@@ -92,7 +92,7 @@ def cut(text: str, starts: Sequence[int]) -> list[str]:
 
 
 def read_segmented(path: Source, encoding: str = "utf-8") -> Iterator[list[str]]:
-    """The words of every line of a file in which spaces part them; lines without words are left out."""
+    """The words of every line of a file in which spaces separate them; lines without words are left out."""
     with open_text(path, encoding) as lines:
         for line in lines:
             if words := line.split():
@@ -106,7 +106,7 @@ def read_lines(path: Source, encoding: str = "utf-8") -> Iterator[str]:
 
 
 def write_segmented(sentences: Iterable[Sequence[str]], target: Target) -> None:
-    """Write a sentence a line, its words parted by spaces."""
+    """Write a sentence a line, with spaces between its words."""
     with open_target(target) as file:
         for words in sentences:
             file.write(" ".join(words) + "\n")

@@ -141,6 +141,7 @@ def train_dependency(
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
+        corpora.check_training(sentences, train)
         check_heads(sentences, train, corpora)
         held_out = None
         if dev is not None:

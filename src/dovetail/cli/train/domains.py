@@ -99,6 +99,8 @@ def train_domains(
     began = time.perf_counter()
     with reporting(quiet) as reporter:
         data, dev = (read_domains(reporter, corpora, given) for given in (files, dev_files))
+        for name, path in files.items():
+            corpora.check_training(data[name], path, layer=tagger.target)
         corpora.warn()
         warn_all(domain_doubts(data, dev, tagger.target))
         tagger.features = features(reporter)

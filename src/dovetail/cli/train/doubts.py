@@ -20,6 +20,8 @@ def doubts(
     target: str,
 ) -> list[str]:
     """Warnings about mistakes in tags, and labels that cannot be learnt."""
+    from dovetail.text.tags import is_chunk_tagset
+
     found = []
     tags = tagset(train, target)
     seen = {label_of(tag) for tag in tags}
@@ -29,6 +31,12 @@ def doubts(
         found.append(f"every word of the training data has the label {seen.pop()!r}: there is nothing to learn")
     elif dev is not None and (unseen := sorted({label_of(tag) for tag in tagset(dev, target)} - seen)):
         found.append(f"labels in dev that are not in the training data, so they cannot be learnt: {some(unseen)}")
+    words = {word for sentence in train for word in sentence.words}
+    if len(tags) > len(words) and not is_chunk_tagset(tags):  # labels are fewer than the words that bear them
+        found.append(
+            f"the layer {target!r} has {len(tags)} labels ({some(sorted(tags), 3)}), and there are only {len(words)} "
+            "different words: are the columns in the wrong order? See --columns"
+        )
     if dev is not None and not any(map(len, dev)):
         found.append("the dev data has no sentences, so it is not used")
     found += overlap_doubts(train, dev)

@@ -120,6 +120,7 @@ def train_joint(
         sentences, held_out, trees, entities = (
             corpora.sentences(path) if path is not None else [] for path in (train, dev, trees_only, entities_only)
         )
+        corpora.check_training(sentences, train, trees=True)
         corpora.warn()
         warn_all(overlap_doubts(sentences, held_out))
         warn_all(will_need("joint", ["pos"] if tags == Tags.given else []))

@@ -138,6 +138,7 @@ def train_nested(
         tagger = NestedTagger(resources=made, **settings)
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
+        corpora.check_training(sentences, train)
         held_out = corpora.sentences(dev) if dev is not None else None
         # nested entities are what this model learns from: that no layer of tags can hold them is no news
         warn_all(line for line in corpora.report.lines() if "kept in the spans" not in line)

@@ -191,6 +191,7 @@ def train_parser(
         parser = new(reporter)
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
+        corpora.check_training(sentences, train, trees=True)
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
         if held_out == []:

@@ -52,6 +52,8 @@ def train_parser_domains(
     began = time.perf_counter()
     with reporting(quiet) as reporter:
         data = read_domains(reporter, corpora, files)
+        for name, path in files.items():
+            corpora.check_training(data[name], path)
         corpora.warn()
         parsers = new(data, reporter).fit(data, progress=reporter.trained, doing=reporter.doing)
         seconds = time.perf_counter() - began

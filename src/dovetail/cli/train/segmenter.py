@@ -168,6 +168,7 @@ def train_segmenter(
         segmenter = Segmenter(resources=made, **settings)
         reporter.doing(f"reading {train}")
         sentences = _read(train, words, corpora)
+        corpora.check_training(sentences, train, layer=target or "ner", words=words)
         held_out = _read(dev, words, corpora) if dev is not None else None
         corpora.warn()
         if held_out == []:

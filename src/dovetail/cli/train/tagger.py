@@ -236,6 +236,7 @@ def train_tagger(
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")
         sentences = corpora.sentences(train)
+        corpora.check_training(sentences, train, layer=model.target)
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
         warn_all(doubts(sentences, held_out, model.target))
