@@ -17,7 +17,7 @@ from dovetail.text.files import Source, open_text, source_names
 PAIRS_HELD = 1 << 22
 """So many pairs of neighbours are gathered before they are sorted and added to the counts."""
 LONGEST_WORD = 1 << 20
-"""A longer run without white space means that this text is not parted into words; it would fill the memory."""
+"""A longer run without white space means that this text is not split into words; it would fill the memory."""
 
 
 @dataclass(frozen=True)

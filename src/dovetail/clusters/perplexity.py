@@ -9,7 +9,7 @@ training text by absolute discounting, so that nothing is impossible:
 
 with D and E from the numbers of cells or words seen once (n1) and twice (n2): (n1 + 1/2) / (n1 + 2 n2 + 1). All words
 that the clustering or the training text lacks are one word, *unseen*: the model foretells that one comes, not which.
-An unseen word has no class, nor has the start of the text: what follows them is foretold by n(c') / n alone.
+An unseen word has no class, nor has the start of the text: what follows them is predicted by n(c') / n alone.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ClassBigramModel:
         self._unseen_next = np.log(np.exp(self._classes_next) @ unseen)
 
     def perplexity(self, paths: Source | Iterable[Source], encoding: str = "utf-8") -> Perplexity:
-        """Of one or several files, read as one running text, words parted by white space."""
+        """Of one or several files, read as one running text, words separated by white space."""
         single = isinstance(paths, str) or hasattr(paths, "read") or not isinstance(paths, Iterable)
         sources: Iterable[Source] = [paths] if single else paths  # type: ignore[list-item, assignment]
         return self.perplexity_of(words for source in sources for words in _lines(source, encoding))

@@ -164,7 +164,7 @@ class Characters:
 
 
 class Words:
-    """Numbers words: parted by white space, or found by dovetail's tokeniser."""
+    """Numbers words: separated by white space, or found by dovetail's tokeniser."""
 
     def __init__(self, normalise_width: bool, tokenised: bool) -> None:
         self.normalise_width = normalise_width

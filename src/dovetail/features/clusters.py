@@ -1,4 +1,4 @@
-"""Word clusters as features: which branch of a tree of words a word sits on, told by the first bits of its path."""
+"""Word clusters as features: which branch of a tree of words a word sits on, given by the first bits of its path."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def normal_form(text: str) -> str:
 def spellings(phrase: str, unit: Unit, normalise: bool) -> list[tuple[str, ...]]:
     """The sequences of tokens as which a phrase may turn up in a text, none twice.
 
-    Words are parted at white space, and also as `tokenise` parts them: a corpus may follow either.
+    Words are split at white space, and also as `tokenise` splits them: a corpus may follow either.
 
     >>> spellings("Guinea-Bissau", "word", normalise=False)
     [('Guinea-Bissau',), ('Guinea', '-', 'Bissau')]
@@ -35,8 +35,8 @@ def spellings(phrase: str, unit: Unit, normalise: bool) -> list[tuple[str, ...]]
     [('北', '京', '大', '学')]
     """
     if unit == "char":
-        parted = [[character for character in phrase if not character.isspace()]]
+        split = [[character for character in phrase if not character.isspace()]]
     else:
-        parted = [phrase.split(), tokenise(phrase).words]
-    # Parted first and normalised afterwards, as the words of a text are: the tokeniser looks at capitals.
-    return list(dict.fromkeys(tuple(map(normal_form, words) if normalise else words) for words in parted))
+        split = [phrase.split(), tokenise(phrase).words]
+    # Split first and normalised afterwards, as the words of a text are: the tokeniser looks at capitals.
+    return list(dict.fromkeys(tuple(map(normal_form, words) if normalise else words) for words in split))

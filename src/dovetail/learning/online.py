@@ -157,7 +157,7 @@ class SGD:
 class AdaGrad(SGD):
     """SGD with a gain of its own for every weight: ``gain / sqrt(sum of squared gradients)``.
 
-    ``memory`` [parameters] is what these sums begin with, zero by default: larger where the first steps shall be small,
+    ``memory`` [parameters] is what these sums begin with, zero by default: larger where the first steps should be small,
     since a weight is already near where it belongs.
     """
 

@@ -41,7 +41,7 @@ class ProjectiveBatch:
     of sentence i are ``offsets[i] .. offsets[i + 1]``. several: whether the root may have more than one
     dependent. threads: None means all processors; the results are the same bits for any number of them.
 
-    Trees are told by heads [N]: the position of the head of each word in its sentence, 0 for the root. An
+    Trees are given by heads [N]: the position of the head of each word in its sentence, 0 for the root. An
     empty sentence has one tree, of score 0. A sentence whose every tree is forbidden has log Z of minus
     infinity and marginals of zero.
 

@@ -253,7 +253,7 @@ def _columns(sentence: Sentence, number: int) -> list[tuple[str, ...]]:
     nothing = ("_",) * len(sentence)
     given = _given_misc(sentence)
     extra = {"NER" if name == "ner" else name: layers[name] for name in layers if name not in LAYERS}
-    spells_outside = not any(map(_NER.search, given))  # a file that leaves NER=O out shall stay as it is
+    spells_outside = not any(map(_NER.search, given))  # a file that leaves NER=O out stays as it is
     misc = []
     for position, old in enumerate(given):
         new = {name: values[position] for name, values in extra.items()}
