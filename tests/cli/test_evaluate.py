@@ -173,7 +173,7 @@ def test_wrong_uses(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
         (("--gold", dev, "--predicted", dev, "--reliability", tmp_path / "x.png"), "nothing to draw"),
         ((dev, "--model", model, "--layer", "nosuch"), "no layer 'nosuch'"),
         ((tmp_path / "nosuch.conll", "--model", model), "no such file"),
-        ((tmp_path, "--model", model), "no .txt file"),
+        ((tmp_path, "--model", model), "no pair of files x.txt and x.ann"),
         ((dev, "--model", dev), "not a dovetail model"),
         ((dev, "--model", model, "--reliability", tmp_path / "x.bmp"), "the name must end in .png, .svg or .pdf"),
     ]

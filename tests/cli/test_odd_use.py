@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dovetail import Tagger
 from dovetail.cli.layers import lacks, will_need
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, trained
 
 COMMAND = [sys.executable, "-m", "dovetail"]
 
@@ -41,7 +40,7 @@ def test_domains_and_nested_taggers_say_so_too(run: Run, data: Path, tmp_path: P
 
 def test_each_kind_has_its_way_to_plain_text() -> None:
     assert will_need("tagger", []) == []
-    assert will_need("dependency", ["pos"])[0].endswith("add --predict-tags for that")
+    assert will_need("dependency", ["pos"])[0].endswith("add --predict-tags to predict them")
     assert (
         "the layers pos, lemma and chunk: it can annotate files that have them"
         in (will_need("tagger", ["pos", "lemma", "chunk"])[0])
@@ -49,8 +48,8 @@ def test_each_kind_has_its_way_to_plain_text() -> None:
     assert "add --ignore pos,chunk to train without them" in lacks("tagger", ["pos", "chunk"])
 
 
-def test_plain_text_for_a_model_that_needs_more(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Tagger, "needs", property(lambda self: ("pos",)), raising=False)
+def test_plain_text_for_a_model_that_needs_more(run: Run, data: Path, tmp_path: Path) -> None:
+    model = trained(data, tmp_path / "m", "pos.conll", "--columns", "word,pos,ner", "--features", "plain")
     code, out, err = run("annotate", "--model", model, "Ada slept here")
     assert (code, out) == (2, "")
     assert "this model reads the layer pos, which plain text does not have; " in err

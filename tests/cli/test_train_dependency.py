@@ -143,4 +143,4 @@ def test_gold_tags_are_needed_where_none_are_predicted(run: Run, trees: Path, tm
     assert code == 0
     assert "left out as too long" in err
     code, _, err = run("annotate", "--model", tmp_path / "m", stdin="Ada saw Eve.\n")
-    assert (code, "train with predict_tags=True (--predict-tags)" in err) == (2, True)
+    assert (code, "--predict-tags" in err) == (2, True)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 WITHOUT = {
-    "dependency": "add --predict-tags for that",
-    "segmenter": "train on files without it for that",
-    "parser": "leave out --tags given for that",
-    "joint": "leave out --tags given for that",
+    "dependency": "add --predict-tags to predict them",
+    "parser": "leave out --tags given to predict them",
+    "joint": "leave out --tags given to predict them",
 }
 """How a model of a kind is trained for plain text; any other has ``--ignore``."""
 

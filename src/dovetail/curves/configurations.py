@@ -70,7 +70,7 @@ def _build_tagger(settings: Mapping[str, Any], threads: int | None) -> Any:
     from dovetail.features.sets import FeatureSet
     from dovetail.models.tagger import Tagger
 
-    own, resources = _separated(settings, Tagger().get_params(), "tagger")
+    own, resources = _divided(settings, Tagger().get_params(), "tagger")
     tagger = Tagger(**{"threads": threads, **own})
     tagger._check_settings()
     tagger.features = FeatureSet.of(tagger.features).joined(**resources)
@@ -80,7 +80,7 @@ def _build_tagger(settings: Mapping[str, Any], threads: int | None) -> Any:
 def _build_segmenter(settings: Mapping[str, Any], threads: int | None) -> Any:
     from dovetail.models.segmenter import Segmenter
 
-    own, resources = _separated(settings, Segmenter().get_params(), "segmenter")
+    own, resources = _divided(settings, Segmenter().get_params(), "segmenter")
     segmenter = Segmenter(**{"threads": threads, "resources": resources, **own})
     segmenter._check_settings()
     return segmenter
@@ -93,7 +93,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
 """How each kind of model is made from settings and a number of threads."""
 
 
-def _separated(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _divided(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that a model has, checked, and the resources that the others name: ``clusters=en.paths``."""
     from dovetail.features.resources import FROM_FILES
 

@@ -157,8 +157,8 @@ class SGD:
 class AdaGrad(SGD):
     """SGD with a gain of its own for every weight: ``gain / sqrt(sum of squared gradients)``.
 
-    ``memory`` [parameters] is what these sums begin with, zero by default: larger where the first steps should be small,
-    since a weight is already near where it belongs.
+    ``memory`` [parameters] is what these sums begin with, zero by default: larger where the first steps should be
+    small, since a weight is already near where it belongs.
     """
 
     gain: float = 0.2
