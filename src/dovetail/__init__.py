@@ -17,7 +17,7 @@ TYPE_CHECKING = False  # as in typing, which takes time to import
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, overload
+    from typing import Any, TypeAlias, overload
 
     from dovetail import (
         active,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
 
-    Model = (
+    Model: TypeAlias = (
         Tagger
         | Segmenter
         | NestedTagger

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from threading import Timer
 from typing import Any
 
+from dovetail import ahead
 from dovetail.cli.console import say
 
 ABOUT = 15
@@ -43,9 +44,10 @@ class Watch:
                 self._timer.cancel()
 
     def seconds(self, within: float = float("inf")) -> float:
-        """How long compiling took, all in all, within the last so many seconds."""
+        """How long compiling took, or waiting for it, all in all, within the last so many seconds."""
         first = time.perf_counter() - within
-        return sum(max(end - max(begin, first), 0.0) for begin, end in self.periods)
+        periods = [*self.periods, *ahead.waits]
+        return sum(max(end - max(begin, first), 0.0) for begin, end in periods)
 
     def _tell_once(self) -> None:
         if not self.told:

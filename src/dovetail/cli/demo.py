@@ -27,10 +27,12 @@ def demo(
 ) -> None:
     """Annotate a text, then train a tagger on a small sample."""
     import dovetail
+    from dovetail import ahead
     from dovetail.cli.display import show
     from dovetail.cli.scores import score
     from dovetail.evaluate import scores_table
 
+    ahead.compile_chains()
     english = load_model(None, None)
     sample, held_out = dovetail.embedded("sample-train.conll.gz"), dovetail.embedded("sample-dev.conll.gz")
     print('The English model that comes with dovetail: dovetail annotate "..."\n', flush=True)

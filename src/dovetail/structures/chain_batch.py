@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dovetail import ahead
 from dovetail.errors import InputError
 from dovetail.structures.chain_checks import check_labels, check_offsets, check_potentials, check_queries
 from dovetail.structures.chain_kernels import forward_backward
@@ -284,6 +285,7 @@ class ChainBatch:
         if keep and lengths.sum() <= SMALL_TOKENS:
             failed = low + np.flatnonzero(lengths)
         else:
+            ahead.wait()
             forward_backward(
                 self.potentials.unary,
                 flat(self.potentials.edge),

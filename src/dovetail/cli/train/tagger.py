@@ -206,6 +206,7 @@ def train_tagger(
     else:
         loose = sigma is not None
         check_files(train, False, dev_domain=dev_files, strategy=strategy, sigma=loose, no_restrict=not restrict)
+    from dovetail import ahead
     from dovetail.features import sets
     from dovetail.models.tagger import Tagger
 
@@ -218,6 +219,7 @@ def train_tagger(
     }  # fmt: skip
     model = Tagger(**{name: _plain(value) for name, value in given.items() if value is not None})
     base = sets.FeatureSet.of(model.features)  # a wrong name is reported before anything is read
+    ahead.compile_chains()
     start = Tagger.load(init) if init is not None else None
     corpora = Corpora(input_format, options.names(columns), encoding)
     began = time.perf_counter()
