@@ -177,6 +177,9 @@ def train_tagger(
         ),
     ] = False,
     half: Annotated[bool, typer.Option("--half", help="Store weights in half precision: a smaller file.")] = False,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Store weights in a byte each, and short keys: the smallest file.")
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a tagger: named entities, chunks, parts of speech, any label a word.
@@ -184,6 +187,10 @@ def train_tagger(
     Ctrl-C ends training early: the best weights so far are saved, and the exit code is 0.
     """
     check_writable(output)
+    if half and compact:
+        raise DovetailError(
+            "--half and --compact are two ways to store weights: choose one (compact files are smaller)"
+        )
     if batch is not None and optimiser in (None, Optimiser.lbfgs):
         raise DovetailError("--batch is for --optimiser sgd, adagrad or perceptron")
     if gain is not None and optimiser not in (Optimiser.sgd, Optimiser.adagrad):
@@ -221,7 +228,7 @@ def train_tagger(
 
     if train is None:
         several = {"strategy": _plain(strategy), "sigma": sigma, "restrict": restrict}
-        train_domains(model, several, files, dev_files, corpora, features_with_resources, output, half, quiet)
+        train_domains(model, several, files, dev_files, corpora, features_with_resources, output, half, compact, quiet)
         return
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")
@@ -235,7 +242,7 @@ def train_tagger(
         model.fit(sentences, dev=held_out or None, init=start, checkpoint=checkpoint, progress=reporter.trained)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")
-        model.save(output, half=half)
+        model.save(output, half=half, compact=compact)
     if checkpoint is not None and checkpoint.exists():
         say(f"run the same command again to go on from {checkpoint}")
     print(summary(model, held_out, output, seconds))
