@@ -137,8 +137,9 @@ class FeatureIndex:
     def __post_init__(self) -> None:
         width = 64 if self.bits is None else self.bits
         leading = min(max(len(self.keys).bit_length(), 1), width)
-        edges = np.arange(1 << leading, dtype=np.uint64) << np.uint64(width - leading)
-        bucket = np.append(np.searchsorted(self.keys, edges), len(self.keys)).astype(np.int64)
+        begins = (self.keys >> np.uint64(width - leading)).astype(np.int64)
+        bucket = np.zeros((1 << leading) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(begins, minlength=1 << leading), out=bucket[1:])
         object.__setattr__(self, "_bucket", bucket)
         object.__setattr__(self, "_shift", np.uint64(width - leading))
 

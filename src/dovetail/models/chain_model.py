@@ -83,7 +83,9 @@ class Weights:
         weight = unpacked_weights(parts["code"], parts["value"]) if "code" in parts else parts["weight"]
         count, label = unpacked_outputs(parts["mask"], outputs) if "mask" in parts else (parts["count"], parts["label"])
         fits = len(keys) == len(count) and int(count.sum(dtype=np.int64)) == len(label) == len(weight)
-        if not fits or (len(label) and int(label.max()) >= outputs) or np.any(keys[1:] <= keys[:-1]):
+        fits &= not len(label) or int(label.max()) < outputs
+        fits &= not np.any(keys[1:] <= keys[:-1]) and (not len(keys) or int(keys[-1]) >> (bits or 64) == 0)
+        if not fits:
             raise ValueError(f"the arrays of the {prefix} features do not fit together")
         return cls.of(keys, count, label, weight, outputs, bits)
 

@@ -83,7 +83,8 @@ def packed_outputs(ptr: NDArray[np.integer[Any]], label: NDArray[Any], outputs: 
     return np.packbits(table, axis=1)
 
 
-def unpacked_outputs(mask: NDArray[np.uint8], outputs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unpacked_outputs(mask: NDArray[np.uint8], outputs: int) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
     """How many outputs each feature speaks for, and which, one feature after another."""
-    table = np.unpackbits(mask, axis=1, count=outputs)
-    return table.sum(axis=1, dtype=np.int64), np.nonzero(table)[1]
+    table = np.unpackbits(mask, axis=1, count=outputs).view(np.bool_)
+    every = np.broadcast_to(np.arange(outputs, dtype=np.uint16), table.shape)
+    return np.count_nonzero(table, axis=1), every[table]
