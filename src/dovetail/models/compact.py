@@ -18,6 +18,7 @@ from dovetail.features.hashing import Keys
 
 KEY_BITS = 40
 VALUES = 128  # of either sign
+BITS = np.array([number.bit_count() for number in range(256)])  # that are one in a byte
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -85,6 +86,6 @@ def packed_outputs(ptr: NDArray[np.integer[Any]], label: NDArray[Any], outputs: 
 
 def unpacked_outputs(mask: NDArray[np.uint8], outputs: int) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
     """How many outputs each feature speaks for, and which, one feature after another."""
-    table = np.unpackbits(mask, axis=1, count=outputs).view(np.bool_)
-    every = np.broadcast_to(np.arange(outputs, dtype=np.uint16), table.shape)
-    return np.count_nonzero(table, axis=1), every[table]
+    table = np.unpackbits(mask, axis=1, count=outputs)
+    label = (np.flatnonzero(table.view(np.bool_)) % outputs).astype(np.uint16)
+    return BITS[mask].sum(axis=1, dtype=np.int64) if mask.shape[1] > 1 else BITS[mask[:, 0]], label
