@@ -1,9 +1,9 @@
-"""Make what the package ships: the English model, its card, and the sample that the demo trains on.
+"""Make the English model that the package ships, and its card.
 
-    DOVETAIL_DATA=... python tools/train_english.py
+    DOVETAIL_DATA=... python tools/train_english.py --clusters FOLDER
 
-Only openly licensed text is used: UNER English-EWT (CC BY-SA 4.0), and the genres of GUM whose texts are under
-CC BY or CC BY-SA.
+Only openly licensed text is used: see ``english_corpora``. Each corpus is a domain; what they share is the model.
+Clusters of raw text are kept in FOLDER, and read from there if they are there already.
 """
 
 from __future__ import annotations
@@ -11,128 +11,108 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+from english_corpora import Corpus, corpora, other_texts
 
-from dovetail import Sentence, Tagger, read, write
-from dovetail.evaluate import entity_scores, reliability
-from dovetail.text.report import ReadReport
+from dovetail import FeatureSet, MultiDomainTagger, Sentence, Tagger, entity_scores
+from dovetail.clusters.counts import count_bigrams
+from dovetail.clusters.recipe import as_resources, learn_clusterings, read_clusterings
+from dovetail.evaluate import reliability
+from dovetail.text.files import open_text
 
 DATA = Path(__file__).parent.parent / "src" / "dovetail" / "data"
-OPEN_GENRES = ("news", "interview", "academic", "bio", "voyage", "court")
-GUM_TYPES = {"person": "PER", "place": "LOC", "organization": "ORG"}
-SMALLEST = 0.002  # smaller weights are left out, so that the model stays below 6 MB
-SAMPLE = (1500, 400)  # sentences for the demo: to train on, to score
+SIGMA = 0.1  # how far a corpus may go its own way
+SMALLEST = 0.005  # smaller weights are left out
+FACTORS = (1.0, 0.9, 0.8, 0.7, 0.6)  # what weights may be multiplied by, for honest probabilities
+CARD = (Path(__file__).parent / "english_card.md").read_text(encoding="utf-8")
 
 
-def uner(root: Path, split: str) -> list[Sentence]:
-    """Sentences of UNER English-EWT."""
-    return [s for document in read(root / "uner-en-ewt" / f"{split}.conll.gz") for s in document]
+def clusters(raw: Path, folder: Path) -> dict[str, Any]:
+    """Clusters of the words that come three times and more in Wikipedia and a third of Europarl, as resources."""
+    files = [folder / f"{name}.clusters" for name in ("brown", "exchange", "fine")]
+    if not all(file.exists() for file in files):
+        with open_text(raw / "europarl.txt.gz") as lines:
+            debates = (line.split() for line in islice(lines, 0, None, 3))
+            counts = count_bigrams(raw / "wiki-en.txt.gz", sentences=debates, min_count=3)
+        for file, made in zip(files, learn_clusterings(counts).values(), strict=True):
+            made.save(file)
+    return as_resources(read_clusterings(files))
 
 
-def gum(root: Path, split: str) -> list[Sentence]:
-    """Sentences of the open genres of GUM, with named persons, places and organizations."""
-    found = []
-    for document in read(root / "gum" / f"{split}.jsonl.gz", entities="named", report=ReadReport()):
-        for sentence in document:
-            genre = next(c.split("=")[1].strip().strip('"') for c in sentence.comments if c.startswith("# domain"))
-            if genre in OPEN_GENRES:
-                spans = tuple(replace(s, label=GUM_TYPES[s.label]) for s in sentence.entities() if s.label in GUM_TYPES)
-                found.append(Sentence(sentence.words).with_entities(spans))
-    return found
+def trained(texts: Sequence[Corpus], resources: dict[str, Any], threads: int | None) -> Tagger:
+    """What the corpora share."""
+    pattern = Tagger(features=FeatureSet.named("ner").joined(**resources), threads=threads)
+    taggers = MultiDomainTagger(tagger=pattern, sigma=SIGMA)
+    taggers.fit({t.name: t.train for t in texts}, dev={t.name: t.dev for t in texts})
+    return honest(taggers.tagger_of().pruned(SMALLEST), [s for t in texts for s in t.dev])
 
 
-CARD = """# The English model
+def honest(tagger: Tagger, dev: Sequence[Sentence]) -> Tagger:
+    """The tagger as sure of its entities as it is right, with nearly the same answers.
 
-Named entities (PER, LOC, ORG) in English text: a first-order CRF with the feature set `{features}` and {parameters:,}
-weights.
+    Training has made the tags of all words likely, most of which are no names; this looks at names alone.
+    """
+    model = tagger.model_
+    assert model is not None
 
-| | |
-|---|---|
-| trained on | {training} |
-| licence | CC BY-SA 4.0, as its training data requires; the weights hold no text |
-| size | {size:.1f} MB |
-| dev F1, UNER English-EWT | {f1:.1f} (precision {precision:.1f}, recall {recall:.1f}) |
-| per type | {per_type} |
-| expected calibration error of entity probabilities, dev | {ece:.3f} |
-| made by | `tools/train_english.py` |
+    def with_factor(factor: float) -> Tagger:
+        found = Tagger(**tagger.get_params())
+        found.card_ = tagger.card_
+        scaled = model.scaled(factor)
+        found.model_ = replace(scaled, outside=model.outside * factor, agreement=model.agreement * factor)
+        return found
 
-It expects text tokenised as the English Web Treebank is (`dovetail annotate` does so). It has seen web text (blogs,
-newsgroups, e-mail, reviews, answers){more}. The training part is the first public version of its annotation. It does
-not know other types, and it was tuned on the dev part named above.
-
-Sources: Universal NER, UNER_English-EWT, over the English Web Treebank of Universal Dependencies
-(CC BY-SA 4.0){gum}.
-"""
+    return min(map(with_factor, FACTORS), key=lambda t: calibration_error(t, dev))
 
 
-GUM_SOURCE = (
-    "; GUM, the Georgetown University Multilayer corpus (annotations CC BY 4.0; texts CC BY 2.5 and 4.0, CC BY-SA 3.0)"
-)
+def scores_row(name: str, tagger: Tagger, sentences: Sequence[Sentence]) -> str:
+    """A row of the table of scores: precision, recall, F1, F1 of each type, calibration error."""
+    scores = entity_scores([s.layers["ner"] for s in sentences], tagger.predict(sentences))
+    types = [f"{scores.per_label[t].f1:.1f}" for t in ("PER", "LOC", "ORG")]
+    whole = [f"{x:.1f}" for x in (scores.precision, scores.recall, scores.f1)]
+    return f"| {' | '.join([name, str(scores.gold), *whole, *types, f'{calibration_error(tagger, sentences):.3f}'])} |"
+
+
+def calibration_error(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
+    """How far the probabilities of entities are from how often they are right."""
+    pairs = [
+        (e.probability or 0.0, (e.start, e.end, e.label) in {(g.start, g.end, g.label) for g in sentence.entities()})
+        for sentence, found in zip(sentences, tagger.predict_entities(sentences), strict=True)
+        for e in found
+    ]
+    return reliability([p for p, _ in pairs], [right for _, right in pairs]).expected_calibration_error
 
 
 def main() -> None:
     """Train, score, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gum", action="store_true", help="add the open genres of GUM (dev F1 falls by 3)")
-    parser.add_argument("--l2", type=float, default=None)
-    parser.add_argument("--dry-run", action="store_true", help="train and score, but write nothing")
+    parser.add_argument("--clusters", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--threads", type=int)
     args = parser.parse_args()
     root = os.environ.get("DOVETAIL_DATA")
     if not root:
         sys.exit("set DOVETAIL_DATA to the folder with the corpora")
-    train, dev = uner(Path(root), "train"), uner(Path(root), "dev")
-    own = len(train)
-    train += gum(Path(root), "train") if args.gum else []
-    settings = {} if args.l2 is None else {"l2": args.l2}
-    tagger = Tagger(**settings).fit(train, dev=dev)
-    trained = tagger.model_
-    assert trained is not None
-    kept = np.abs(trained.node.weight) >= SMALLEST
-    tagger.model_ = replace(trained, node=trained.node.without_zeros(kept))
-    predicted = tagger.predict_entities(dev)
-    gold = [s.layers["ner"] for s in dev]
-    scores = entity_scores(gold, tagger.predict(dev))
-    right = [{(e.start, e.end, e.label) for e in s.entities()} for s in dev]
-    pairs = [
-        (e.probability or 0.0, (e.start, e.end, e.label) in r)
-        for es, r in zip(predicted, right, strict=True)
-        for e in es
-    ]
-    calibration = reliability([p for p, _ in pairs], [c for _, c in pairs])
-    print(scores.report())
-    print(calibration.table())
-    if args.dry_run:
-        return
-    with_gum = len(train) > own
+    texts = corpora(Path(root))
+    tagger = trained(texts, clusters(Path(root) / "raw", args.clusters), args.threads)
     path = DATA / "english-ner.dovetail"
-    card = {
-        "name": "english-ner",
-        "licence": "CC BY-SA 4.0",
-        "dev_f1": scores.f1,
-        "ece": calibration.expected_calibration_error,
-    }
-    tagger.save(path, half=True, card=card)
-    model = Tagger.load(path).model_
+    tagger.save(path, compact=True, card={"name": "english-ner", "licence": "CC BY-SA 4.0"})
+    tagger = Tagger.load(path)
+    model = tagger.model_
     assert model is not None
-    training = f"UNER English-EWT train ({own:,} sentences)" + (
-        f", GUM {', '.join(OPEN_GENRES)} ({len(train) - own:,})" if with_gum else ""
-    )
-    text = CARD.format(
-        features=model.features.name, parameters=len(model.node.weight), training=training,
-        size=path.stat().st_size / 1e6, f1=scores.f1, precision=scores.precision, recall=scores.recall,
-        ece=calibration.expected_calibration_error,
-        per_type=", ".join(f"{label} {s.f1:.1f}" for label, s in sorted(scores.per_label.items())),
-        more=" and edited text (" + ", ".join(OPEN_GENRES) + ")" if with_gum else "",
-        gum=GUM_SOURCE if with_gum else "",
+    rows = [scores_row(t.name, tagger, t.dev) for t in texts]
+    others = [scores_row(name, tagger, sentences) for name, sentences in other_texts(Path(root)).items()]
+    sources = [f"| {t.name} | {t.source} | {len(t.train):,} | {t.licence} |" for t in texts]
+    card = CARD.format(
+        features=len(model.node.index.keys), weights=len(model.node.weight), size=path.stat().st_size / 1e6,
+        sources="\n".join(sources), scores="\n".join(rows), others="\n".join(others),
     )  # fmt: skip
-    (DATA / "english-ner.md").write_text(text, encoding="utf-8")
-    rng = np.random.default_rng(0)
-    for name, source, size in (("train", uner(Path(root), "train"), SAMPLE[0]), ("dev", dev, SAMPLE[1])):
-        chosen = sorted(rng.choice(len(source), size, replace=False))
-        write([Sentence(source[i].words, source[i].layers) for i in chosen], DATA / f"sample-{name}.conll.gz")
+    (DATA / "english-ner.md").write_text(card, encoding="utf-8")
+    print(card)
 
 
 if __name__ == "__main__":

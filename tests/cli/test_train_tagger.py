@@ -91,6 +91,7 @@ def test_the_same_bytes_for_any_number_of_threads(run: Run, data: Path, tmp_path
         ["--optimiser", "perceptron"],
         ["--min-count", "2"],
         ["--hash-bits", "10"],
+        ["--compact"],
     ],
 )
 def test_every_way_to_train(run: Run, data: Path, tmp_path: Path, more: list[str]) -> None:
@@ -290,6 +291,7 @@ def test_dev_without_a_layer_that_the_features_read(run: Run, data: Path, tmp_pa
         (["--loss", "perceptron"], "not smooth"),
         (["--batch", "4"], "--batch is for --optimiser"),
         (["--patience", "4"], "needs --dev"),
+        (["--half", "--compact"], "choose one"),
     ],
 )
 def test_wrong_options(run: Run, data: Path, tmp_path: Path, more: list[str], message: str) -> None:

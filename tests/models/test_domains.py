@@ -149,8 +149,19 @@ def test_one_file_serves_every_domain(trained: MultiDomainTagger, tmp_path: Path
     trained.save(tmp_path / "half", half=True)
     assert MultiDomainTagger.load(tmp_path / "half").predict(sentences, "web") == trained.predict(sentences, "web")
     assert (tmp_path / "half").stat().st_size < (tmp_path / "m").stat().st_size
+    trained.save(tmp_path / "compact", compact=True)
+    assert MultiDomainTagger.load(tmp_path / "compact").predict(sentences, "web") == trained.predict(sentences, "web")
     with pytest.raises(ModelFileError, match="not 'tagger'"):
         Tagger.load(tmp_path / "m")
+
+
+def test_what_domains_share_can_be_saved_as_a_plain_tagger(trained: MultiDomainTagger, tmp_path: Path) -> None:
+    shared = trained.tagger_of()
+    shared.save(tmp_path / "shared")
+    loaded = load(tmp_path / "shared")
+    assert isinstance(loaded, Tagger)
+    assert same_probabilities(loaded, shared, made(10, seed=8), 1e-6)
+    assert loaded.card_["domains"] == trained.card_["domains"]
 
 
 def test_what_a_domain_adds_is_less_than_a_model(trained: MultiDomainTagger) -> None:

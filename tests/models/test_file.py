@@ -71,6 +71,13 @@ def test_arrays_that_do_not_fit_are_refused(file: Path, tmp_path: Path, name: st
         Tagger.load(tmp_path / "m")
 
 
+def test_keys_that_are_longer_than_the_header_says_are_refused(file: Path, tmp_path: Path) -> None:
+    header, arrays = load_model(file)
+    save_model(tmp_path / "m", header | {"hash_bits": 20}, arrays)
+    with pytest.raises(ModelFileError, match="does not fit together"):
+        Tagger.load(tmp_path / "m")
+
+
 def test_a_header_without_its_parts_is_refused(file: Path, tmp_path: Path) -> None:
     header, arrays = load_model(file)
     for gone in ("labels", "features", "settings", "order", "constrain", "scheme", "hash_bits"):

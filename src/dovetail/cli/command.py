@@ -28,8 +28,8 @@ GROUPS = {
         "loss optimiser l2 l1 iterations patience batch gain agree balance calibrate seed threads init resume"
     ),
     "Output": (
-        "output output_format annotate.threshold documents k_best marginals reliability conlleval as_json half quiet "
-        "annotate.threads evaluate.threads select.threads help"
+        "output output_format annotate.threshold documents k_best marginals reliability conlleval as_json half compact "
+        "quiet annotate.threads evaluate.threads select.threads help"
     ),
 }
 """The options under each heading of a long help page; ``COMMAND.NAME`` where one means something else there."""

@@ -14,7 +14,7 @@ from dovetail.cli.progress import reporting
 
 EXAMPLE = (
     "Angela Merkel met Barack Obama in Berlin before flying to Washington. "
-    "Siemens and General Electric opened a research centre in Munich, said Mary Johnson of Reuters."
+    "Microsoft and General Electric opened a research centre in Munich, said Mary Johnson of Reuters."
 )
 
 

@@ -103,7 +103,7 @@ class Clusters:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Keys and classes of the words."""
-        narrow = np.uint16 if len(self.paths) <= 1 << 16 else np.uint32
+        narrow = np.min_scalar_type(max(len(self.paths) - 1, 0))
         return {"keys": self.keys, "classes": self.classes.astype(narrow)}
 
     @classmethod

@@ -16,6 +16,17 @@ def narrow(pointers: NDArray[np.int64]) -> NDArray[np.integer]:
     return pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
 
 
+def entries_of(ptr: NDArray[np.integer], which: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of the entries of some rows of a list of lists, one after another, and how many each row has.
+
+    >>> entries_of(np.array([0, 2, 3]), np.array([1, 0]))
+    (array([2, 0, 1]), array([1, 2]))
+    """
+    count = np.diff(ptr)[which]
+    first = np.cumsum(count) - count
+    return np.arange(count.sum()) + np.repeat(ptr[which] - first, count), count
+
+
 def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
     """The distinct keys as they first appear, and for each key its number among them.
 
@@ -130,8 +141,9 @@ class FeatureIndex:
     def __post_init__(self) -> None:
         width = 64 if self.bits is None else self.bits
         leading = min(max(len(self.keys).bit_length(), 1), width)
-        edges = np.arange(1 << leading, dtype=np.uint64) << np.uint64(width - leading)
-        bucket = np.append(np.searchsorted(self.keys, edges), len(self.keys)).astype(np.int64)
+        begins = (self.keys >> np.uint64(width - leading)).astype(np.int64)
+        bucket = np.zeros((1 << leading) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(begins, minlength=1 << leading), out=bucket[1:])
         object.__setattr__(self, "_bucket", bucket)
         object.__setattr__(self, "_shift", np.uint64(width - leading))
 

@@ -13,13 +13,22 @@ from dovetail.errors import DovetailError
 from dovetail.features.derived import columns_for
 from dovetail.features.design import Compiler, assemble
 from dovetail.features.hashing import Keys
-from dovetail.features.index import FeatureIndex
+from dovetail.features.index import FeatureIndex, entries_of
 from dovetail.features.repeats import repeats
 from dovetail.features.resources import packed, unpacked
 from dovetail.features.sets import FeatureSet
 from dovetail.features.templates import Template
 from dovetail.models.agreement import agreed
 from dovetail.models.chain_objective import Forbidden
+from dovetail.models.compact import (
+    KEY_BITS,
+    packed_keys,
+    packed_outputs,
+    packed_weights,
+    unpacked_keys,
+    unpacked_outputs,
+    unpacked_weights,
+)
 from dovetail.models.labels import Labels
 from dovetail.models.transitions import state_count, states_within
 from dovetail.scorers.linear import Layout, output_type, score
@@ -28,6 +37,8 @@ from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]
+
+MASKED = 64  # so many outputs are told by a bit each in compact files
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -67,26 +78,45 @@ class Weights:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, outputs: int, bits: int | None) -> Weights:
         """From what ``arrays`` gave; the parts must fit together, for kernels do not check bounds."""
-        keys, count, label, weight = (arrays[f"{prefix}.{name}"] for name in ("keys", "count", "label", "weight"))
+        parts = {name.removeprefix(f"{prefix}."): a for name, a in arrays.items() if name.startswith(f"{prefix}.")}
+        keys = unpacked_keys(parts["begins"], parts["rest"]) if "rest" in parts else parts["keys"]
+        weight = unpacked_weights(parts["code"], parts["value"]) if "code" in parts else parts["weight"]
+        count, label = unpacked_outputs(parts["mask"], outputs) if "mask" in parts else (parts["count"], parts["label"])
         fits = len(keys) == len(count) and int(count.sum(dtype=np.int64)) == len(label) == len(weight)
-        if not fits or (len(label) and int(label.max()) >= outputs) or np.any(keys[1:] <= keys[:-1]):
+        fits &= not len(label) or int(label.max()) < outputs
+        fits &= not np.any(keys[1:] <= keys[:-1]) and (not len(keys) or int(keys[-1]) >> (bits or 64) == 0)
+        if not fits:
             raise ValueError(f"the arrays of the {prefix} features do not fit together")
         return cls.of(keys, count, label, weight, outputs, bits)
 
-    def arrays(self, prefix: str, half: bool) -> dict[str, NDArray[Any]]:
-        """As named arrays for a model file."""
+    def arrays(self, prefix: str, half: bool = False, compact: bool = False) -> dict[str, NDArray[Any]]:
+        """As named arrays for a model file; ``compact`` is for weights whose keys were cut."""
         narrow = np.uint8 if self.layout.outputs <= 256 else output_type(self.layout.outputs)
         if half and np.abs(self.weight).max(initial=0.0) > np.finfo(np.float16).max:
             raise DovetailError(
                 "some weights are too large for half precision (features with tiny values?); save without"
             )
         stored = self.without_zeros(self.weight.astype(np.float16) != 0) if half else self
-        return {
-            f"{prefix}.keys": stored.index.keys,
-            f"{prefix}.count": np.diff(stored.layout.ptr).astype(np.uint8 if self.layout.outputs < 256 else np.uint32),
-            f"{prefix}.label": stored.layout.label.astype(narrow),
-            f"{prefix}.weight": stored.weight.astype(np.float16) if half else stored.weight,
-        }
+        ptr, label, outputs = stored.layout
+        parts: dict[str, NDArray[Any]] = {}
+        if compact:
+            parts |= packed_keys(stored.index.keys, stored.index.bits or 64)
+            parts |= packed_weights(stored.weight)
+        else:
+            parts |= {"keys": stored.index.keys, "weight": stored.weight.astype(np.float16) if half else stored.weight}
+        if compact and outputs <= MASKED:
+            parts |= {"mask": packed_outputs(ptr, label, outputs)}
+        else:
+            count = np.diff(ptr).astype(np.uint8 if outputs < 256 else np.uint32)
+            parts |= {"count": count, "label": label.astype(narrow)}
+        return {f"{prefix}.{name}": part for name, part in parts.items()}
+
+    def with_short_keys(self) -> Weights:
+        """The same features known by fewer bits, as compact files hold them; of two that become equal, one stays."""
+        bits = min(self.index.bits or 64, KEY_BITS)
+        keys, order = np.unique(self.index.keys & np.uint64((1 << bits) - 1), return_index=True)
+        where, count = entries_of(self.layout.ptr, order)
+        return Weights.of(keys, count, self.layout.label[where], self.weight[where], self.layout.outputs, bits)
 
     def scaled(self, factor: float) -> Weights:
         """All weights times a factor."""
@@ -105,6 +135,10 @@ class Weights:
             self.layout.outputs,
             self.index.bits,
         )
+
+    def pruned(self, smallest: float) -> Weights:
+        """Without weights that are smaller."""
+        return self.without_zeros(np.abs(self.weight) >= smallest)
 
     def within(self, outputs: NDArray[np.int64]) -> Weights:
         """The weights of some outputs, numbered anew in their order."""
@@ -193,11 +227,21 @@ class ChainModel:
             return batch
         return agreed(batch, repeats(compiler.columns), self.labels, [self.agreement])[0]
 
-    def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
+    def with_short_keys(self) -> ChainModel:
+        """The model as compact files hold it."""
+        edge = self.edge.with_short_keys() if self.edge else None
+        return replace(self, node=self.node.with_short_keys(), edge=edge)
+
+    def pruned(self, smallest: float) -> ChainModel:
+        """The model without weights that are smaller, and without the features that have no other."""
+        edge = self.edge.pruned(smallest) if self.edge else None
+        return replace(self, node=self.node.pruned(smallest), edge=edge)
+
+    def arrays(self, half: bool = False, compact: bool = False) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
-        edge = self.edge.arrays("edge", half) if self.edge else {}
+        edge = self.edge.arrays("edge", half, compact) if self.edge else {}
         _, resources = packed(self.features.resources)
-        return {**self.node.arrays("node", half), **edge, "transition": self.transition, **resources}
+        return {**self.node.arrays("node", half, compact), **edge, "transition": self.transition, **resources}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
@@ -231,7 +275,7 @@ class ChainModel:
             int(header["order"]),
             bool(header["constrain"]),
             weights("node", size),
-            weights("edge", size * size) if "edge.keys" in arrays else None,
+            weights("edge", size * size) if "edge.keys" in arrays or "edge.rest" in arrays else None,
             cast("NDArray[np.float32]", arrays["transition"]),
             float(header.get("outside", 0.0)),
             float(header.get("agreement", 0.0)),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.features.derived import columns_for
 from dovetail.features.design import Compiler, Design, assemble, drop_unknown
-from dovetail.features.index import Collector, FeatureIndex
+from dovetail.features.index import Collector, FeatureIndex, entries_of
 from dovetail.features.merge import Merged, merge
 from dovetail.features.sets import FeatureSet
 from dovetail.features.spread import documents_with
@@ -88,7 +88,7 @@ class Part:
         keys = self.collector.keys
         kept = np.flatnonzero(self.merged.column >= 0)
         kept = kept[np.argsort(keys[kept])]
-        where, count = _spread(layout.ptr, self.merged.column[kept])
+        where, count = entries_of(layout.ptr, self.merged.column[kept])
         everything = Weights.of(
             keys[kept], count, layout.label[where], single[where], layout.outputs, self.collector.bits
         )
@@ -104,7 +104,7 @@ class Part:
         layout, merged, old = self.scorer.layout, self.merged, weights.layout
         number = weights.index.number(self.collector.keys)
         feature = np.flatnonzero((number >= 0) & (merged.column >= 0))
-        place, count = _spread(layout.ptr, merged.column[feature])
+        place, count = entries_of(layout.ptr, merged.column[feature])
         output = output_map[layout.label[place]]
         # The old parameters are sorted by (feature, output), so a pair can be searched for.
         sorted_pairs = np.repeat(np.arange(old.size), np.diff(old.ptr)) * old.outputs + old.label
@@ -113,13 +113,6 @@ class Part:
         match = (output >= 0) & (sorted_pairs[found] == wanted) if len(sorted_pairs) else np.zeros(len(place), bool)
         total = np.bincount(place[match], weights.weight[found[match]], minlength=layout.parameters)
         return total / self.scorer.scale
-
-
-def _spread(ptr: NDArray[np.integer], which: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The entries of some rows of a list of lists, one after another, and how many each row has."""
-    count = np.diff(ptr)[which]
-    first = np.cumsum(count) - count
-    return np.arange(count.sum()) + np.repeat(ptr[which] - first, count), count
 
 
 @dataclass(frozen=True)

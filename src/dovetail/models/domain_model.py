@@ -38,10 +38,15 @@ class Deviation:
     transition: NDArray[np.float32]
     tuning: Tuning = Tuning()
 
-    def arrays(self, prefix: str, half: bool) -> Arrays:
+    def with_short_keys(self) -> Deviation:
+        """The deviation as compact files hold it."""
+        edge = self.edge.with_short_keys() if self.edge else None
+        return replace(self, node=self.node.with_short_keys(), edge=edge)
+
+    def arrays(self, prefix: str, half: bool, compact: bool) -> Arrays:
         """As named arrays for a model file."""
-        edge = self.edge.arrays(f"{prefix}.edge", half) if self.edge else {}
-        return {**self.node.arrays(f"{prefix}.node", half), **edge, f"{prefix}.transition": self.transition}
+        edge = self.edge.arrays(f"{prefix}.edge", half, compact) if self.edge else {}
+        return {**self.node.arrays(f"{prefix}.node", half, compact), **edge, f"{prefix}.transition": self.transition}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
@@ -91,10 +96,15 @@ class DomainModel:
         )
         return both.within(added.labels)
 
-    def arrays(self, half: bool) -> Arrays:
+    def with_short_keys(self) -> DomainModel:
+        """The model as compact files hold it."""
+        domains = {name: deviation.with_short_keys() for name, deviation in self.domains.items()}
+        return replace(self, shared=self.shared.with_short_keys(), domains=domains)
+
+    def arrays(self, half: bool, compact: bool = False) -> Arrays:
         """As named arrays for a model file."""
-        own = [d.arrays(f"domain{i}", half) for i, d in enumerate(self.domains.values())]
-        return self.shared.arrays(half) | {name: array for arrays in own for name, array in arrays.items()}
+        own = [d.arrays(f"domain{i}", half, compact) for i, d in enumerate(self.domains.values())]
+        return self.shared.arrays(half, compact) | {name: array for arrays in own for name, array in arrays.items()}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""

@@ -19,10 +19,10 @@ from dovetail.models.domain_model import DomainModel, Tuning
 from dovetail.models.domain_names import check_by_name, check_data, check_known
 from dovetail.models.domain_training import Domain, DomainTraining
 from dovetail.models.estimator import Estimator, check_choice
-from dovetail.models.file import load_model, save_model
+from dovetail.models.file import COMPACT_VERSION, load_model, save_model
 from dovetail.models.inputs import as_sentences
 from dovetail.models.labels import Labels
-from dovetail.models.tagger import Input, Tagger, tagging_score
+from dovetail.models.tagger import Input, Tagger, check_storage, tagging_score
 from dovetail.models.tuning import COARSE_BALANCES, agreeing, balanced, calibration
 from dovetail.text.sentence import Sentence
 from dovetail.version import __version__
@@ -266,14 +266,18 @@ class MultiDomainTagger(Estimator):
 
     # files
 
-    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
-        """Write the model of all domains to one file; ``half`` stores weights in half precision."""
-        model = self._model()
+    def save(
+        self, path: str | Path, *, half: bool = False, compact: bool = False, card: dict[str, Any] | None = None
+    ) -> None:
+        """Write the model of all domains to one file; ``half`` and ``compact`` as of `Tagger.save`."""
+        check_storage(half, compact)
+        model = self._model().with_short_keys() if compact else self._model()
         tagger = self.tagger.get_params() | {"features": model.shared.features.name, "ignore": list(self.tagger.ignore)}
         del tagger["threads"]
         settings = {"strategy": self.strategy, "sigma": self.sigma, "restrict": self.restrict, "tagger": tagger}
         header = {"kind": self.kind, "dovetail": __version__, "settings": settings, "card": self.card_ | (card or {})}
-        save_model(path, header | model.header(), model.arrays(half))
+        version = {"version": COMPACT_VERSION} if compact else {}
+        save_model(path, header | version | model.header(), model.arrays(half, compact))
 
     @classmethod
     def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> MultiDomainTagger:

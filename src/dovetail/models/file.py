@@ -19,8 +19,12 @@ from dovetail.errors import ModelFileError
 from dovetail.text.files import atomic_writer
 
 FORMAT = "dovetail-model"
-VERSION = 1
+VERSION = 2
+"""The newest version of the format."""
+COMPACT_VERSION = 2
+"""What compact files, and those that have equal arrays once, say; all others say 1, and older programs read them."""
 KEY = "dovetail"
+WORTH_SHARING = 4096  # bytes: smaller arrays are written even if they are there already, so that old programs can read
 
 DTYPES = {
     "F64": np.float64, "F32": np.float32, "F16": np.float16, "U64": np.uint64, "I64": np.int64, "I32": np.int32,
@@ -31,12 +35,17 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
-    """Write header and arrays to one file, whole or not at all."""
+    """Write header and arrays to one file, whole or not at all. Equal arrays are written once."""
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     checks = {name: _checksum(array) for name, array in arrays.items()}
-    about = {"format": FORMAT, "version": VERSION, "checksums": checks, **header}
+    same = _repeated(arrays, checks)
+    arrays = {name: array for name, array in arrays.items() if name not in same}
+    about: dict[str, Any] = {"format": FORMAT, "version": 1, "checksums": {name: checks[name] for name in arrays}}
+    about |= header
+    if same:
+        about |= {"same": same, "version": max(COMPACT_VERSION, about["version"])}
     whole = json.dumps(about, ensure_ascii=False, default=_plain)
     # One entry, checksum and text together: several would be written in no certain order.
     data = save(arrays, metadata={KEY: f"{zlib.crc32(whole.encode('utf-8')):08x}{whole}"})
@@ -60,6 +69,10 @@ def load_model(path: str | Path, kind: str | None = None) -> tuple[dict[str, Any
     for name, expected in header["checksums"].items():
         if name not in arrays or _checksum(arrays[name]) != expected:
             raise ModelFileError(f"{path}: the file is damaged (checksum of {name!r}); copy or train it again")
+    for name, other in header.pop("same", {}).items():
+        if other not in arrays:
+            raise ModelFileError(f"{path}: the file is damaged (there is no {other!r}); copy or train it again")
+        arrays[name] = arrays[other]
     return header, arrays
 
 
@@ -68,6 +81,18 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be written to a model file")
+
+
+def _repeated(arrays: Arrays, checks: dict[str, int]) -> dict[str, str]:
+    """The arrays that are equal to an earlier one, each with its name: clusterings of one text have the same words."""
+    first: dict[Any, str] = {}
+    found = {}
+    for name, array in arrays.items():
+        if array.nbytes >= WORTH_SHARING:
+            earlier = first.setdefault((checks[name], array.dtype, array.shape), name)
+            if earlier != name and np.array_equal(arrays[earlier], array):
+                found[name] = earlier
+    return found
 
 
 def _checksum(array: NDArray[Any]) -> int:

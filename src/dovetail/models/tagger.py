@@ -26,7 +26,7 @@ from dovetail.models.chain_training import Spread, Training
 from dovetail.models.entities import entity_probabilities
 from dovetail.models.estimator import OPTIMISERS, Estimator, check_choice, check_loss
 from dovetail.models.explain import Explanation, explain_token
-from dovetail.models.file import load_model, save_model
+from dovetail.models.file import COMPACT_VERSION, load_model, save_model
 from dovetail.models.inputs import (
     as_sentence,
     as_sentences,
@@ -370,9 +370,20 @@ class Tagger(Estimator):
 
     # files
 
-    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
-        """Write the model to one file; ``half`` stores weights in half precision."""
-        header, arrays = self.packed(half)
+    def pruned(self, smallest: float) -> Tagger:
+        """A tagger like this one without weights that are smaller than this, for a smaller file."""
+        found = Tagger(**self.get_params())
+        found.model_, found.card_ = self._model().pruned(smallest), self.card_
+        return found
+
+    def save(
+        self, path: str | Path, *, half: bool = False, compact: bool = False, card: dict[str, Any] | None = None
+    ) -> None:
+        """Write the model to one file.
+
+        ``half`` stores weights in half precision; ``compact`` stores them in a byte each, and keys in three to five.
+        """
+        header, arrays = self.packed(half, compact)
         save_model(path, header | {"card": self.card_ | (card or {})}, arrays)
 
     @classmethod
@@ -384,13 +395,14 @@ class Tagger(Estimator):
         except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
 
-    def packed(self, half: bool = False) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The header and the arrays of a model file."""
-        model = self._model()
+        check_storage(half, compact)
+        model = self._model().with_short_keys() if compact else self._model()
         settings = self.get_params() | {"features": model.features.name, "ignore": list(self.ignore)}
         del settings["threads"]  # no part of the model: the same data gives the same file on any number of cores
         header = {"kind": "tagger", "dovetail": __version__, "settings": settings, "card": self.card_, **model.header()}
-        return header, model.arrays(half)
+        return header | ({"version": COMPACT_VERSION} if compact else {}), model.arrays(half, compact)
 
     @classmethod
     def unpacked(
@@ -419,6 +431,12 @@ class Tagger(Estimator):
         model = self._model()
         for some in in_batches(as_sentences(sentences), BATCH_TOKENS):
             yield model.chains(some, self._threads())
+
+
+def check_storage(half: bool, compact: bool) -> None:
+    """Not both of them."""
+    if half and compact:
+        raise DovetailError("half and compact are two ways to store weights: choose one (compact files are smaller)")
 
 
 def whole_documents(corpus: Sequence[Sentence], dev: Sequence[Sentence] | None) -> bool:

@@ -90,6 +90,7 @@ def train_domains(
     features: Callable[[Reporter], FeatureSet],
     output: Path,
     half: bool,
+    compact: bool,
     quiet: bool,
 ) -> None:
     """Train a model of several domains, whose taggers are like ``tagger``, and write it."""
@@ -110,7 +111,7 @@ def train_domains(
         model.fit(data, dev=dev or None, progress=reporter.trained)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")
-        model.save(output, half=half)
+        model.save(output, half=half, compact=compact)
     print(domain_summary(model, dev, output, seconds))
 
 

@@ -188,12 +188,17 @@ def train_tagger(
     init: options.Init = None,
     resume: options.Resume = False,
     half: options.Half = False,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="Store a weight in one byte, with short keys: the smallest file.")
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a tagger of entities, chunks or parts of speech.
 
     Ctrl-C ends training early and saves the best weights so far; the exit code is then 0.
     """
+    if half and compact:
+        raise DovetailError("--half and --compact are two ways to store weights: choose one (compact is smaller)")
     if batch is not None and optimiser in (None, Optimiser.lbfgs):
         raise DovetailError("--batch is for --optimiser sgd, adagrad or perceptron")
     if gain is not None and optimiser not in (Optimiser.sgd, Optimiser.adagrad):
@@ -233,7 +238,7 @@ def train_tagger(
 
     if train is None:
         several = {"strategy": _plain(strategy), "sigma": sigma, "restrict": restrict}
-        train_domains(model, several, files, dev_files, corpora, features_with_resources, output, half, quiet)
+        train_domains(model, several, files, dev_files, corpora, features_with_resources, output, half, compact, quiet)
         return
     with reporting(quiet) as reporter:
         reporter.doing(f"reading {train}")
@@ -249,7 +254,7 @@ def train_tagger(
         model.fit(sentences, dev=held_out or None, init=start, checkpoint=checkpoint, progress=reporter.trained)
         seconds = time.perf_counter() - began
         reporter.doing(f"writing {output}")
-        model.save(output, half=half)
+        model.save(output, half=half, compact=compact)
     if checkpoint is not None and checkpoint.exists():
         say(f"run the same command again to continue from {checkpoint}")
     if not weights_of(model):
