@@ -186,3 +186,14 @@ def test_roles_of_names_and_folders() -> None:
     found = roles(inspect.unwrap(COMMANDS["dovetail train tagger"].callback))
     assert found["domain"] == Reads(named=True)
     assert found["features"] == Reads(folders=False)
+
+
+def test_files_that_a_feature_set_names_are_kept(run: Run, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "names.paths").write_text("01\tAda\t3\n")
+    features = tmp_path / "own.toml"
+    features.write_text('templates = ["cluster(names, 2)[0]"]\n[clusters]\nnames = "names.paths"\n')
+    output = tmp_path / "names.paths"
+    code, _, err = run("train", "tagger", "--train", data / "train.conll", "--features", features, "--output", output)
+    assert code == 2
+    assert "--output would overwrite what --features reads" in err
+    assert output.read_text() == "01\tAda\t3\n"

@@ -122,7 +122,27 @@ def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[F
         together = list(file.rglob("*")) if role.folders else []
     elif file.suffix == ".ann" or str(values.get("input_format")) == "brat":
         together = [file.with_suffix(".ann"), file.with_suffix(".txt")]
+    elif file.suffix == ".toml":
+        together += _named_inside(file)
     yield from filter(None, map(_identity, together))
+
+
+def _named_inside(file: Path) -> list[Path]:
+    """The files that a TOML file may name: clusters and lists of a feature set, relative to its folder."""
+    import tomllib
+
+    try:
+        found: list[Any] = [tomllib.loads(file.read_text(encoding="utf-8"))]
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        return []
+    paths = []
+    while found:
+        value = found.pop()
+        if isinstance(value, dict | list):
+            found += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, str):
+            paths.append(file.parent / value)
+    return paths
 
 
 def _files_written(path: Path, role: Writes) -> Iterable[Path]:
