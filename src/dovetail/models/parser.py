@@ -261,8 +261,9 @@ class Parser(Estimator):
         [found] = self.parse([one], probabilities=True)
         matching = [s for s in found.tree.spans()[1:] if (s.start, s.end) == (start, end) and label in (None, s.label)]
         if not matching:
-            there = ", ".join(f"{s.label} {s.start}-{s.end}" for s in found.tree.spans()[1:])
-            raise DovetailError(f"words {start} to {end} are no {label or 'constituent'}; there are: {there}")
+            there = ", ".join(f"{s.label} {' '.join(one.words[s.start : s.end])!r}" for s in found.tree.spans()[1:])
+            given = " ".join(one.words[start:end])
+            raise DovetailError(f"{given!r} is no {label or 'constituent'} of the best tree; it has {there}")
         [parts] = self._parts(self._model(), [one])
         [part] = self._whole(parts, parts)
         span = matching[0]
