@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from types import SimpleNamespace
 
@@ -61,3 +63,10 @@ def test_a_log_gets_a_line_and_quiet_none(capsys: pytest.CaptureFixture[str]) ->
         compiling.WATCH.tell(NOTICE)
     compiling.WATCH.tell(NOTICE)  # not within any reporting, and no terminal
     assert capsys.readouterr().err == ""
+
+
+def test_who_waits_at_a_terminal_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    compiling.on_a_terminal(NOTICE)
+    told = " ".join(capsys.readouterr().err.split())
+    assert re.fullmatch(r"compiling.* about \d+ s.* (once|only the first time)\b.*", told)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 
+import dovetail
 from dovetail.cli.command import GROUPS, SHORT
 from tests.cli.conftest import Run
 from tests.cli.test_paths import COMMANDS
@@ -53,3 +56,13 @@ def test_long_pages_have_headings_and_every_option_is_under_one(run: Run, name: 
 def test_training_is_under_these_headings(run: Run) -> None:
     headings = re.findall(r"^(\w+):$", run("train", "tagger", "--help").out, re.MULTILINE)
     assert headings == ["Data", "Model", "Resources", "Learning", "Output"]
+
+
+def test_messages_are_in_plain_words() -> None:
+    """Those that users see in errors and progress; docstrings of commands are on the help pages above."""
+    for file in sorted(Path(dovetail.__file__).parent.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                assert re.search(QUAINT, node.value) is None, f"{file.name}:{node.lineno}: {node.value}"

@@ -19,7 +19,7 @@ from dovetail import (
     Segmenter,
     Tagger,
 )
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, trained
 from tests.models.corpus import made
 from tests.models.test_joint_parser import annotated
 from tests.models.test_nested import CORPUS
@@ -102,3 +102,9 @@ def test_a_file_that_is_no_model(run: Run, data: Path) -> None:
     code, out, err = run("info", data / "train.conll")
     assert (code, out) == (2, "")
     assert "not a dovetail model" in err
+
+
+def test_a_tagger_that_reads_parts_of_speech_says_so(run: Run, data: Path, tmp_path: Path) -> None:
+    model = trained(data, tmp_path / "m", "pos.conll", "--columns", "word,pos,ner", "--features", "plain")
+    assert json.loads(run("info", model, "--json").out)["needs"] == ["pos"]
+    assert "needs       pos: it can annotate files with this, not plain text" in run("info", model).out

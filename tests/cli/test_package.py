@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import dovetail
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_every_exported_name_is_there() -> None:
@@ -87,3 +92,19 @@ def test_types_of_what_is_loaded(tmp_path: Path) -> None:
     assert "Iterator[dovetail.text.sentence.Document]" in lines[4]
     assert "def (" in lines[5]
     assert '"Tagger" has no attribute "nosuch"' in told
+
+
+def test_what_is_imported_at_run_time_is_installed_with_dovetail() -> None:
+    """``make smoke`` tries it in an environment of its own; numba imports scipy for the linear algebra of parsers."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}  # type: ignore[index]
+    others = {"dovetail", "llvmlite", "matplotlib", "sklearn"}  # numba brings llvmlite; the last two are optional
+    imported = {"scipy"}
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.partition(".")[0])
+    assert imported - sys.stdlib_module_names - others <= required
+    assert "make smoke" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

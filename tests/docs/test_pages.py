@@ -123,3 +123,15 @@ def test_pages_are_found() -> None:
 )
 def test_difference(shown: str, printed: str, same: bool) -> None:
     assert (difference(shown, printed) is None) == same
+
+
+def test_the_readme_leads_a_newcomer_from_line_to_line() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", readme)
+    assert pictures
+    assert all((ROOT / picture).is_file() for picture in pictures)
+    assert readme.index("make demo") < readme.index(".venv/bin/activate") < readme.index("$ dovetail")
+    assert readme.index("\ncd docs/examples\n") < readme.index("people-train.conll")
+    assert re.search(r"[Cc]ontributors\s+run\s+`make test`", readme)
+    assert re.search(r"^\| dovetail, words only \|", readme, re.MULTILINE)
+    assert re.search(r"^\| dovetail, reading parts of speech \|", readme, re.MULTILINE)
