@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dovetail
 from dovetail import (
     DependencyParser,
     JointParser,
@@ -77,10 +79,15 @@ def test_the_english_model_needs_no_name(run: Run) -> None:
     assert code == 0
     assert "labels      3: LOC, ORG, PER\n" in out
     assert "CC BY-SA" in out
+    card = dovetail.embedded("english-ner.md").read_text(encoding="utf-8")
+    weights = re.search(r"^weights +(\S+) weights$", out, re.MULTILINE)
+    assert weights is not None
+    assert f"{weights[1]} weights" in " ".join(card.split())
 
 
-def test_weights_are_counted_as_in_training(run: Run, data: Path, tmp_path: Path) -> None:
-    out = run("train", "tagger", "--train", data / "train.conll", "--output", tmp_path / "m", "--quiet").out
+@pytest.mark.parametrize("more", [[], ["--compact"]])
+def test_weights_are_counted_as_in_training(run: Run, data: Path, tmp_path: Path, more: list[str]) -> None:
+    out = run("train", "tagger", "--train", data / "train.conll", "--output", tmp_path / "m", "--quiet", *more).out
     weights = json.loads(run("info", tmp_path / "m", "--json").out)["weights"]
     assert f"{weights:,} weights" in out
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import pytest
 import typer
 
+import dovetail
 from dovetail.cli.app import app
 from dovetail.cli.command import Command, Commands
 from dovetail.cli.paths import Reads, Writes, roles
@@ -126,6 +127,22 @@ def test_an_output_that_is_an_input_is_refused(
     assert f" would overwrite what {clash} reads; choose another name" in err
     assert err.count("\n") == 1
     assert {path: path.read_bytes() for path in files.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["annotate a.conll -o m.dovetail --output-format conll", "select a.conll -o m.dovetail --output-format conll"],
+)
+def test_the_model_that_comes_with_dovetail_is_kept(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(dovetail, "embedded", lambda name: files / "m.dovetail")
+    before = (files / "m.dovetail").read_bytes()
+    code, out, err = run(*command.split())
+    assert (code, out) == (2, "")
+    assert " would overwrite what --model reads; choose another name" in err
+    assert (files / "m.dovetail").read_bytes() == before
 
 
 @pytest.mark.parametrize("command", ["curve", "simulate"])
