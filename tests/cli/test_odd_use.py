@@ -124,6 +124,22 @@ def test_a_folder_that_takes_no_files_is_told_before_training(run: Run, data: Pa
     assert "does not exist" not in err
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "annotate --model {m} {d}/dev.conll -o /proc/x.jsonl",
+        "select --model {m} {d}/dev.conll -o /proc/x.conll",
+        "curve --train {d}/train.conll --dev {d}/dev.conll --sizes 5 -o /proc/x",
+    ],
+)
+def test_other_commands_do_not_say_that_it_is_missing(run: Run, data: Path, model: Path, command: str) -> None:
+    code, out, err = run(*command.format(m=model, d=data).split())
+    assert (code, out) == (2, "")
+    assert err.startswith("dovetail: error: /proc/x")
+    assert "does not exist" not in err
+
+
 def test_training_on_too_little(run: Run, tmp_path: Path) -> None:
     (tmp_path / "one.conll").write_text("Ada\tB-PER\nslept\tO\n\n")
     code, out, err = run("train", "tagger", "--train", tmp_path / "one.conll", "--output", tmp_path / "m")
