@@ -26,7 +26,7 @@ def test_a_sentence_that_ends_like_a_file_is_text(run: Run, model: Path) -> None
     result = run("annotate", "--model", model, "I read notes.txt")
     assert result.code == 0
     assert [record["words"] for record in records(result.out)] == [["I", "read", "notes.txt"]]
-    assert "I read notes.txt: taken as text, for there is no such file" in result.err
+    assert "I read notes.txt: taken as text, because there is no such file" in result.err
 
 
 def test_a_plain_sentence_is_text_without_a_word(run: Run, model: Path) -> None:

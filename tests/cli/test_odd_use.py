@@ -165,8 +165,11 @@ def test_the_entry_point_imports_next_to_nothing() -> None:
 @pytest.mark.parametrize("seconds", [0.06, 0.1, 0.15, 0.25, 0.5, 0.8])
 def test_ctrl_c_is_one_line_at_any_time(seconds: float) -> None:
     """Also while modules are imported; before Python runs any of our code, there is nothing that we could do."""
-    code = "import sys; from dovetail.cli.main import run; print('ready', flush=True); sys.argv[1:] = ['demo']; run()"
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    code = (
+        "import sys; from dovetail.cli.main import run; print('ready', flush=True); sys.argv[1:] = ['annotate']; run()"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", code], text=True, **pipes)  # type: ignore[call-overload]
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     time.sleep(seconds)

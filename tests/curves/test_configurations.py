@@ -26,7 +26,7 @@ def test_parse(text: str, name: str, settings: dict[str, object]) -> None:
     assert parse_configuration(text) == Configuration(name, settings)
 
 
-@pytest.mark.parametrize(("text", "message"), [("=l2=1", "has no name"), ("a=l2", "'l2' is no setting")])
+@pytest.mark.parametrize(("text", "message"), [("=l2=1", "has no name"), ("a=l2", "'l2' is not a setting")])
 def test_parse_refuses(text: str, message: str) -> None:
     with pytest.raises(DovetailError, match=message):
         parse_configuration(text)

@@ -146,7 +146,7 @@ def test_an_interrupted_training_is_no_point(data: CurveData, tmp_path: Path, mo
 def test_a_foreign_log_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_text('{"words": []}\n')
-    with pytest.raises(InputError, match=r"runs.jsonl:1: this is no finished run"):
+    with pytest.raises(InputError, match=r"runs.jsonl:1: this is not a finished run"):
         RunLog(path)
 
 

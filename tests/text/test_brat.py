@@ -83,7 +83,7 @@ def test_one_pair(folder, name):
         ("T1\tPER 0\tAda", "expected T1<tab>LABEL START END"),
         ("T1\tPER 0 999\tAda", "characters 0 to 999 are outside the text of"),
         ("T1\tPER 5 3\tAda", "outside"),
-        ("Q1\tPER 0 3\tAda", "is no line of brat"),
+        ("Q1\tPER 0 3\tAda", "is not a line of brat"),
     ],
 )
 def test_bad_annotations_name_their_line(folder, line, message):

@@ -154,7 +154,7 @@ def test_an_unfinished_iobes_chunk_is_counted():
 
 def test_a_plain_tag_among_chunks_is_an_error_after_the_evidence():
     text = "a\tB-X\n\n" * 1000 + "b\tO\nc\tNN\n"
-    with pytest.raises(InputError, match=r"<stream>:2002: 'NN' is no tag of the scheme iob2"):
+    with pytest.raises(InputError, match=r"<stream>:2002: 'NN' is not a tag of the scheme iob2"):
         sentences(text)
 
 

@@ -87,11 +87,11 @@ def test_text_that_does_not_match_is_reported_and_rebuilt():
     [
         ("1\ta\n", ":1: 2 columns, expected 10"),
         ("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n3\tb\t_\t_\t_\t_\t_\t_\t_\t_\n", ":2: word number 3, expected 2"),
-        ("x\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", ":1: 'x' is no word number; expected 1"),
+        ("x\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", ":1: 'x' is not a word number; expected 1"),
         ("1\t\t_\t_\t_\t_\t_\t_\t_\t_\n", ":1: column 2 is empty"),
         ("3-2\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", ":1: multiword token 3-2 stands before word 1"),
         ("1.1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n", ":2: a sentence without words"),
-        ("9" * 5000 + "\ta" + "\t_" * 8 + "\n", ":1: '9+' is no word number"),
+        ("9" * 5000 + "\ta" + "\t_" * 8 + "\n", ":1: '9+' is not a word number"),
         ("word NN O\n", ":1: 1 column, expected 10, separated by tabs"),
     ],
 )

@@ -103,7 +103,7 @@ def test_iob1_parts_only_neighbours_of_one_label():
 
 
 def test_convert_refuses_tags_of_another_scheme_and_leaves_plain_ones():
-    with pytest.raises(ValueError, match="'E-X' is no tag of the scheme iob2"):
+    with pytest.raises(ValueError, match="'E-X' is not a tag of the scheme iob2"):
         t.convert(["E-X"], "iob2", "iobes")
     assert t.convert(["NN", "O"], None, "iobes") == ["NN", "O"]
     with pytest.raises(ValueError, match="unknown tagging scheme 'bio'"):

@@ -11,7 +11,7 @@ from typing import Any
 from dovetail import ahead
 from dovetail.cli.console import say
 
-ABOUT = 15
+ABOUT = 10
 """Seconds that compiling takes on a usual machine."""
 NOTICE = f"compiling, about {ABOUT} s; this happens only the first time on this machine"
 PATIENCE = 1.0

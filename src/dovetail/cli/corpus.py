@@ -141,7 +141,7 @@ class Input:
         if len(words) > 1 and not _ends_like_a_file(self.argument):
             return True
         if len(words) > 2 and "/" not in self.argument:
-            say(f"{self.argument}: taken as text, for there is no such file")
+            say(f"{self.argument}: taken as text, because there is no such file")
             return True
         raise InputError("no such file; text to annotate must hold a space, or come through a pipe", self.argument)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from textwrap import wrap
 from typing import Annotated, Any
@@ -17,8 +17,8 @@ from dovetail.cli.scores import label_of
 from dovetail.cli.train.summary import STOPPED, file_size
 
 WIDTH = 80
-WEIGHTS = ("weight", "value")
-"""How the names of arrays of weights end: those of features, and those in which a domain differs."""
+WEIGHTS = ("weight", "value", "code")
+"""How the names of arrays of weights end: of features, of what a domain does otherwise, of compact files."""
 
 
 def info(
@@ -39,7 +39,7 @@ def info(
     path = model if model is not None else dovetail.embedded(dovetail.ENGLISH_MODEL)
     found = dovetail.load(path)
     header, arrays = load_model(path)
-    weights = sum(array.size for name, array in arrays.items() if name.split(".")[-1] in WEIGHTS)
+    weights = sum(array.size for name, array in arrays.items() if _holds_weights(name, arrays))
     record = {
         "file": str(path),
         "kind": header["kind"],
@@ -55,6 +55,12 @@ def info(
         "card": header.get("card", {}),
     }
     print(json.dumps(record, ensure_ascii=False) if as_json else "\n".join(_lines(record, file_size(path))))
+
+
+def _holds_weights(name: str, arrays: Container[str]) -> bool:
+    """Whether an array has an entry for each weight; the values that the codes of a compact file stand for have not."""
+    owner, _, part = name.rpartition(".")
+    return part in WEIGHTS and not (part == "value" and f"{owner}.code" in arrays)
 
 
 def _labels(header: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from dovetail.cli.paths import Reads, Writes
 Model = Annotated[
     Path | None,
     typer.Option("--model", "-m", metavar="FILE", help="The model file.", show_default="dovetail's English model"),
-    Reads(),
+    Reads(english=True),
 ]
 InputFormat = Annotated[
     CorpusFormat | None,

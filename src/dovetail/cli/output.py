@@ -12,6 +12,8 @@ from dovetail.errors import DovetailError
 
 def check_writable(path: Path) -> None:
     """Refuse at once what could only fail after hours of work."""
+    from dovetail.text.files import why_not_written
+
     folder = path.parent
     if path.is_dir():
         raise DovetailError(f"{path}: cannot be written: this is a directory; name a file in it")
@@ -27,8 +29,7 @@ def check_writable(path: Path) -> None:
     except PermissionError:
         raise DovetailError(f"{path}: cannot be written: permission denied") from None
     except OSError as error:
-        reason = "files cannot be created there" if isinstance(error, FileNotFoundError) else error.strerror
-        raise DovetailError(f"{path}: cannot be written to the folder {folder}: {reason}") from None
+        raise DovetailError(f"{path}: cannot be written: {why_not_written(path, error)}") from None
 
 
 def check_ending(path: Path, endings: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
+import dovetail
 from dovetail.cli.output import check_ending, check_writable
 from dovetail.errors import DovetailError
 
@@ -28,6 +29,8 @@ class Reads:
     """A folder means the files in it."""
     stdin: bool = False
     """Left out, it means the standard input."""
+    english: bool = False
+    """Left out, it means the English model that comes with dovetail."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,8 @@ def roles(command: Callable[..., Any]) -> dict[str, Role]:
     """The roles of the parameters of a function, as its annotations declare them.
 
     >>> def copy(source: Annotated[Path, Reads()], target: Annotated[Path, Writes()], quiet: bool = False) -> None: ...
-    >>> roles(copy)
-    {'source': Reads(named=False, folders=True, stdin=False), 'target': Writes(inside=(), beside=(), endings=())}
+    >>> roles(copy)["target"]
+    Writes(inside=(), beside=(), endings=())
     """
     found: dict[str, Role] = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
@@ -107,6 +110,8 @@ def _named(value: Any, role: Reads) -> Iterator[str]:
     """What is named: the file of ``NAME=FILE``, ``-`` for the standard input."""
     if value is None and role.stdin:
         yield "-"
+    if value is None and role.english:
+        yield str(dovetail.embedded(dovetail.ENGLISH_MODEL))
     for one in _listed(value):
         yield one.partition("=")[2] if role.named else one
 

@@ -64,13 +64,14 @@ Jobs = Annotated[
 def prepare(output: Path) -> RunLog:
     """The folder, made if it is not there, and the runs that it holds already."""
     from dovetail.curves.runs import RunLog
+    from dovetail.text.files import why_not_written
 
     try:
         output.mkdir(exist_ok=True)
     except FileExistsError:
         raise DovetailError(f"{output}: results go to a folder, but this is a file") from None
-    except FileNotFoundError:
-        raise DovetailError(f"{output}: cannot be made: the folder {output.parent} does not exist") from None
+    except OSError as error:
+        raise DovetailError(f"{output}: cannot be made: {why_not_written(output, error)}") from None
     if not os.access(output, os.W_OK):
         raise DovetailError(f"{output}: cannot be written: permission denied")
     if find_spec("matplotlib") is None:

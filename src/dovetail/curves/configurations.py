@@ -150,7 +150,7 @@ def parse_configuration(text: str) -> Configuration:
         elif last:
             settings[last].append(part)
         else:
-            raise DovetailError(f"configuration {text!r}: {part!r} is no setting; write {name}=SETTING=VALUE")
+            raise DovetailError(f"configuration {text!r}: {part!r} is not a setting; write {name}=SETTING=VALUE")
     return _checked(name.strip(), {key: _value(key, values) for key, values in settings.items()}, text)
 
 

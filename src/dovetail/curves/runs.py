@@ -66,7 +66,7 @@ class RunLog:
         try:
             run = Run(**json.loads(line))
         except (ValueError, TypeError):
-            raise InputError("this is no finished run; delete the line, or the file", self.path, number) from None
+            raise InputError("this is not a finished run; delete the line, or the file", self.path, number) from None
         self.runs[run.fingerprint] = run
 
     def add(self, run: Run) -> None:

@@ -263,7 +263,7 @@ class Parser(Estimator):
         if not matching:
             there = ", ".join(f"{s.label} {' '.join(one.words[s.start : s.end])!r}" for s in found.tree.spans()[1:])
             given = " ".join(one.words[start:end])
-            raise DovetailError(f"{given!r} is no {label or 'constituent'} of the best tree; it has {there}")
+            raise DovetailError(f"{given!r} is not a {label or 'constituent'} of the best tree; it has {there}")
         [parts] = self._parts(self._model(), [one])
         [part] = self._whole(parts, parts)
         span = matching[0]
@@ -387,5 +387,5 @@ class Parser(Estimator):
 def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
     """The sentence with its tree."""
     if not isinstance(tree, Tree):
-        raise TypeError(f"{tree!r} is no tree")
+        raise TypeError(f"{tree!r} is not a tree")
     return replace(sentence, tree=tree)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.documents import join_pieces
-from dovetail.text.files import atomic_writer, open_text, read_whole
+from dovetail.text.files import atomic_writer, open_text, read_whole, why_not_written
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.segment import CUT_WORD, Lines, annotate, segment
 from dovetail.text.sentence import Document, Sentence
@@ -89,7 +89,7 @@ def _read_annotated(path: Path, text: str, lines: Lines, encoding: str, report: 
             elif line[:1] in _KINDS:
                 report.note(f"{_KINDS[line[0]]}, not read", path, number)
             elif line.strip():
-                raise InputError(f"{line[:20]!r} is no line of brat annotations", path, number)
+                raise InputError(f"{line[:20]!r} is not a line of brat annotations", path, number)
 
     def note_cut(span: CharacterSpan) -> None:
         report.note(CUT_WORD, path, places.get(span._replace(probability=None)))
@@ -152,8 +152,15 @@ def write_brat(items: Iterable[Document | Sentence], path: str | PathLike[str]) 
             text_path = target.with_suffix(".txt")
         else:
             text_path = target / f"{_file_name(document.id or str(number))}.txt"
-            text_path.parent.mkdir(parents=True, exist_ok=True)
+            _make_folder(text_path.parent)
         _write_one(with_text(document), text_path)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DovetailError(f"{folder}: cannot be made: {why_not_written(folder, error)}") from None
 
 
 def _file_name(identity: str) -> str:

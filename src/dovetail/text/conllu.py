@@ -83,7 +83,7 @@ def _is_word(fields: list[str], expected: int, path: str, line: int) -> bool:
         raise InputError(f"column {fields.index('') + 1} is empty; write _ for nothing", path, line)
     number = _NUMBER.fullmatch(fields[0])
     if number is None:
-        raise InputError(f"{fields[0][:40]!r} is no word number; expected {expected}", path, line)
+        raise InputError(f"{fields[0][:40]!r} is not a word number; expected {expected}", path, line)
     if number[1] is None:
         return False
     if number[2] is not None:

@@ -281,11 +281,19 @@ def _disk_errors(path: str, only_disk: bool = False) -> Iterator[None]:
     except OSError as error:
         if only_disk and error.errno not in _DISK_ERRORS:
             raise
-        if isinstance(error, FileNotFoundError):
-            message = f"the folder {Path(path).parent} does not exist"
-        else:
-            message = f"{error.strerror or error}; nothing was written"
-        raise DovetailError(f"{path}: cannot be written: {message}") from None
+        raise DovetailError(f"{path}: cannot be written: {why_not_written(Path(path), error)}") from None
+
+
+def why_not_written(path: Path, error: OSError) -> str:
+    """What is wrong with a path where nothing could be written. Some folders, such as /proc, take no new files.
+
+    >>> why_not_written(Path("nosuch/a.txt"), FileNotFoundError())
+    'the folder nosuch does not exist'
+    """
+    if isinstance(error, FileNotFoundError):
+        missing = not path.parent.is_dir()
+        return f"the folder {path.parent} {'does not exist' if missing else 'takes no new files'}"
+    return f"{error.strerror or error}; nothing was written"
 
 
 @contextmanager

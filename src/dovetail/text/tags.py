@@ -227,7 +227,7 @@ def convert(tags: Sequence[str], source: Scheme | None, target: Scheme) -> list[
     known = prefixes(source)
     for tag in set(tags):
         if tag != "O" and split_tag(tag)[0] not in known:
-            raise ValueError(f"{tag!r} is no tag of the scheme {source}, whose prefixes are O and {', '.join(known)}")
+            raise ValueError(f"{tag!r} is not a tag of the scheme {source}: its prefixes are O and {', '.join(known)}")
     if target == "iob2":
         return to_iob2(tags)
     return spans_to_tags(tags_to_spans(tags), len(tags), target)

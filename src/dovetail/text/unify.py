@@ -100,7 +100,7 @@ class _ChunkLayer:
     def _examine(self, previous: str | None, tag: str | None, path: str, line: int, report: ReadReport) -> None:
         if tag is not None and tag != "O" and tag.partition("-")[0] not in tuple(prefixes(self.scheme)):
             raise InputError(
-                f"{tag!r} is no tag of the scheme {self.scheme} in which the layer {self.name!r} is read; "
+                f"{tag!r} is not a tag of the scheme {self.scheme} in which the layer {self.name!r} is read; "
                 "correct the tag, or name the scheme (or None for plain labels)",
                 path,
                 line,
