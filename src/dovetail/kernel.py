@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -24,9 +26,24 @@ SETTINGS: dict[str, Any] = {
 
 def kernel(function: Function) -> Function:
     """Compile a function of plain arrays: cached on disk, and free of the interpreter lock."""
-    return cast(Function, njit(**SETTINGS)(function))
+    return _compiled(function, SETTINGS)
 
 
 def inner(function: Function) -> Function:
     """Compile a function that only kernels call: without a way in from Python it takes half the time."""
-    return cast(Function, njit(**(SETTINGS | {"no_cpython_wrapper": True}))(function))
+    return _compiled(function, SETTINGS | {"no_cpython_wrapper": True})
+
+
+def _compiled(function: Function, settings: dict[str, Any]) -> Function:
+    """With a cache if there is a folder for it: beside the code, in the user's home, or where NUMBA_CACHE_DIR says."""
+    try:
+        return cast(Function, njit(**settings)(function))
+    except RuntimeError:
+        _warn_of_no_cache()
+        return cast(Function, njit(**(settings | {"cache": False}))(function))
+
+
+@cache
+def _warn_of_no_cache() -> None:
+    message = "no folder to keep compiled code in, so every start takes long; set NUMBA_CACHE_DIR to one"
+    warnings.warn(message, RuntimeWarning, stacklevel=5)

@@ -169,9 +169,7 @@ def test_threads_change_nothing(run: Run, model: Path, data: Path) -> None:
 def test_a_word_alone_is_a_missing_file(run: Run, model: Path) -> None:
     code, out, err = run("annotate", "--model", model, "London")
     assert (code, out) == (2, "")
-    assert err == (
-        "dovetail: error: London: no such file; text to annotate must hold a space, or come through a pipe\n"
-    )
+    assert err == ("dovetail: error: London: no such file; a text must have a space in it, or come through a pipe\n")
 
 
 @pytest.mark.parametrize("name", ["my file.txt", "my news.conll.gz", "a b/c d.jsonl"])

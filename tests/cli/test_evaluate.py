@@ -150,7 +150,7 @@ def test_other_words_are_told(run: Run, tmp_path: Path) -> None:
     ("gold", "predicted", "message"),
     [
         ("", "", "no sentences, so there is nothing to score"),
-        ("Ada\tO\n\n", "", "1 gold sentences but 0 predicted"),
+        ("Ada\tO\n\n", "", "0 sentences, but the gold file has 1"),
         ("Ada\tO\n\n", "Ada\tO\nleft\tO\n\n", "sentence 1: 1 gold tags but 2 predicted"),
         ("Ada\tO\n\n", "Ada\n", "sentence 1 has no layer 'ner'"),
         ("Ada\tO\nleft\n\n", "Ada\n", "g.conll:2: 1 column, expected 2"),

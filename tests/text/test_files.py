@@ -60,7 +60,7 @@ def test_a_character_cut_at_the_end_is_an_error():
 
 
 def test_utf16_is_recognised_in_the_message():
-    with pytest.raises(InputError, match="encoding: utf-16"):
+    with pytest.raises(InputError, match="--encoding utf-16"):
         lines_of("abc".encode("utf-16"))
 
 

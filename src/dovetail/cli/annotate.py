@@ -139,6 +139,8 @@ def annotate(
     reading = text_options(source.format, lines, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
     wants_probabilities = threshold > 0 or form not in PLAIN
+    if form == OutputFormat.brat and source.name is not None:
+        read = (replace(document, id=document.id or source.name) for document in read)
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
     if k_best or marginals:
         from dovetail.cli.details import tag_details, write_details

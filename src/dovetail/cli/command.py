@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from dovetail.cli.paths import check_paths
+from dovetail.cli.paths import Reads, check_paths, roles
 
 GROUPS = {
     "Data": (
@@ -42,6 +42,23 @@ _GROUP = {name: title for title, names in GROUPS.items() for name in names.split
 
 class Command(TyperCommand):
     """A command whose outputs cannot be its inputs, with help under headings."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Data that is given twice is refused, unless it may be repeated: what came first would be lost."""
+        for option in self._repeated(ctx, list(args)):
+            raise typer.BadParameter("given more than once, and only one can be used", ctx, option)
+        return super().parse_args(ctx, args)
+
+    def _repeated(self, ctx: Any, args: list[str]) -> list[Any]:
+        """The options for files to read that are given twice; of settings, the last one counts."""
+        try:
+            _, _, given = self.make_parser(ctx).parse_args(args=args)
+        except Exception:  # what is wrong is reported when they are parsed for good
+            return []
+        assert self.callback is not None
+        found = roles(inspect.unwrap(self.callback))
+        files: list[Any] = [p for p in given if isinstance(found.get(p.name or ""), Reads) and p.name != "features"]
+        return [p for p in files if p.nargs == 1 and not getattr(p, "multiple", False) and files.count(p) > 1]
 
     def invoke(self, ctx: Any) -> Any:
         """Run it, unless it would overwrite what it reads."""

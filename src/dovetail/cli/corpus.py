@@ -58,11 +58,15 @@ class Corpora:
 
     def sentences(self, path: Path) -> list[Sentence]:
         """All sentences of a file."""
-        from dovetail.text.formats import sentences
+        from dovetail.text.formats import guess_format, sentences
 
         format = self.format_of(path)
         options = reader_options(format, self.columns, self.encoding)
-        return list(sentences(path, format, report=self.report, **options))
+        found = list(sentences(path, format, report=self.report, **options))
+        if self.format is None and self.columns is None and guess_format(path) == "text" and _reads_like_text(found):
+            message = "this looks like running text, not like columns of words and tags; give annotated text"
+            raise InputError(f"{message}, or name its format with --input-format", path)
+        return found
 
     def check_training(
         self, found: Sequence[Sized], path: Path, layer: str | None = None, trees: bool = False, words: bool = False
@@ -90,6 +94,11 @@ class Corpora:
     def warn(self) -> None:
         """Tell the user what was repaired."""
         warn_all(self.report.lines())
+
+
+def _reads_like_text(sentences: Sequence[Sentence]) -> bool:
+    """Whether every sentence of a CoNLL file is a single word with several tags: lines of a text, most likely."""
+    return bool(sentences) and all(len(s) == 1 and len(s.layers) > 1 for s in sentences)
 
 
 def _no_layer(sentences: Sequence[Sentence], layer: str, format: CorpusFormat) -> str:
@@ -132,6 +141,12 @@ class Input:
         if self.argument == "-" and sys.stdin.isatty():
             say(f"reading {self.format} from the keyboard; end it with Ctrl-D")
 
+    @property
+    def name(self) -> str | None:
+        """The name of a file of running text, without its ending."""
+        is_file = self.format == InputFormat.text and not self.is_text and self.argument != "-"
+        return Path(self.argument.removesuffix(".gz")).stem if is_file else None
+
     def _is_text(self) -> bool:
         if not self.argument.strip():
             raise InputError("the text to annotate is empty; give a text or a file, or leave it out to read a pipe")
@@ -143,7 +158,8 @@ class Input:
         if len(words) > 2 and "/" not in self.argument:
             say(f"{self.argument}: taken as text, because there is no such file")
             return True
-        raise InputError("no such file; text to annotate must hold a space, or come through a pipe", self.argument)
+        advice = "a text must have a space in it" if len(words) < 2 else "a text must not end like a file name"
+        raise InputError(f"no such file; {advice}, or come through a pipe", self.argument)
 
     def documents(
         self, columns: list[str] | None, encoding: str, report: ReadReport, **options: Any
@@ -154,8 +170,9 @@ class Input:
 
         source = io.StringIO(self.argument) if self.is_text else self.argument
         options |= reader_options(self.format, columns, encoding)
+        if self.format in (InputFormat.brat, InputFormat.jsonl):
+            options["texts"] = "all"  # those that nobody has annotated are the ones to annotate
         if self.format == InputFormat.brat:
-            options["texts"] = "all"
             self._say_what_is_read(report)
         return marked(FORMATS[self.format].read(source, report=report, **options))
 

@@ -73,9 +73,10 @@ def _show_coloured(documents: Iterable[Document], file: IO[str], target: str) ->
     from rich.console import Console
 
     console = Console(file=file, highlight=False)
+    brackets = console.no_color or console.color_system is None
     colours: dict[str, str] = {}
     for sentence, document in _placed(documents):
-        console.print(_coloured(pieces(sentence, document, target), colours, console.no_color))
+        console.print(_coloured(pieces(sentence, document, target), colours, brackets))
 
 
 def _coloured(parts: Iterable[Piece], colours: dict[str, str], brackets: bool) -> Text:

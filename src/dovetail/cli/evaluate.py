@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +27,7 @@ from dovetail.cli.scores import (
     tagset,
 )
 from dovetail.cli.words import evaluate_words
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, InputError
 
 if TYPE_CHECKING:
     from dovetail.evaluate import CalibrationReport, Comparison, ScoreInterval
@@ -92,6 +93,10 @@ def evaluate(
         raise DovetailError("give --model or --predicted, not both")
     if predicted is not None and domain is not None:
         raise DovetailError("--domain chooses a part of a model; it does not go with --predicted")
+    if as_json and conlleval:
+        raise DovetailError("--json and --conlleval are two ways to print the scores; choose one")
+    if reliability is not None and find_spec("matplotlib") is None:
+        raise DovetailError('--reliability needs matplotlib: pip install "dovetail[plot]"')
     tagger: Any = load_model(model, domain).set_params(threads=threads) if predicted is None else None
     if getattr(tagger, "words", False):
         evaluate_words(tagger, truth, encoding, as_json)
@@ -100,7 +105,8 @@ def evaluate(
     everything = corpora.sentences(truth)
     sentences = _up_to(max_length, everything, everything)
     if not any(map(len, sentences)):
-        raise DovetailError(f"{truth}: no sentences, so there is nothing to score")
+        limit = f" of up to {max_length} words (--max-length)" if max_length is not None and everything else ""
+        raise DovetailError(f"{truth}: no sentences{limit}, so there is nothing to score")
 
     def read(path: Path) -> Sentences:
         return _up_to(max_length, everything, corpora.sentences(path))
@@ -158,7 +164,9 @@ def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
 
 
 def _check_same_text(gold: Sentences, predicted: Sentences, path: Path) -> None:
-    """Numbers of sentences and words must agree, which scoring checks; spelling may differ, and is told."""
+    """Numbers of sentences and words must agree, which scoring checks; spelling may differ, with a warning."""
+    if len(gold) != len(predicted):
+        raise InputError(f"{len(predicted)} sentences, but the gold file has {len(gold)}: give the same text", path)
     pairs = zip(gold, predicted, strict=False)
     differing = [n for n, (a, b) in enumerate(pairs, 1) if len(a) == len(b) and a.words != b.words]
     if differing:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
+
+from dovetail.errors import DovetailError
 
 WITHOUT = {
     "dependency": "add --predict-tags to predict them",
@@ -41,6 +44,20 @@ def read_by(features: Any, sentences: Iterable[Any], hidden: Iterable[str]) -> l
     wanted = [column for column in features.columns if column not in {"word", *hidden}]
     there = {layer for sentence in sentences for layer in sentence.layers} if wanted else set()
     return [column for column in wanted if column in there or column not in features.optional]
+
+
+def check_named(features: Any, sentences: Iterable[Any], ignored: Iterable[str]) -> list[str]:
+    """An error if a template reads what no sentence has; a warning for each layer to ignore that there is not."""
+    from dovetail.features.attributes import FLAGS, SEVERAL, SIMPLE
+
+    there = {"word", *(layer for sentence in sentences for layer in sentence.layers)}
+    for name in features.columns:
+        if name not in there and name not in features.optional and name not in ignored:
+            near = get_close_matches(name, [*there, *SIMPLE, *FLAGS, *SEVERAL], 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are the layers {', '.join(sorted(there))}"
+            raise DovetailError(f"{features.name}: no layer or attribute {name!r}; {hint}")
+    known = there | {*features.columns}
+    return [f"--ignore {name}: no sentence has a layer of this name" for name in ignored if name not in known]
 
 
 def _fix(kind: str, layers: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     """
     debug = "--debug" in arguments or os.environ.get("DOVETAIL_DEBUG", "") not in ("", "0")
     try:
+        _open_closed_streams()
         from dovetail.cli.app import run_command
 
         # --debug may stand anywhere: people add it to the end of the line that failed.
@@ -37,6 +38,13 @@ def main(arguments: Sequence[str]) -> int:
             traceback.print_exc()
         return _explain(error)
     return OK
+
+
+def _open_closed_streams() -> None:
+    """A stream that the shell has closed (``>&-``) is None in Python; nothing is read from it, or kept of it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _explain(error: Exception) -> int:
@@ -62,7 +70,20 @@ def _misused(error: Exception) -> int:
     context = getattr(error, "ctx", None)
     hint = f"; see {context.command_path} --help" if context is not None else ""
     message = error.format_message() if hasattr(error, "format_message") else str(error)
-    return _failed(_reworded(message.rstrip(".")) + hint, FIXABLE)
+    return _failed(_reworded(message.rstrip(".?")) + _quoting(message) + hint, FIXABLE)
+
+
+def _quoting(message: str) -> str:
+    """Advice where a text seems to have been taken for something else.
+
+    >>> _quoting("Got unexpected extra argument(s) (read a book)")
+    '; put a text in quotes, and give one file or a folder'
+    """
+    if "unexpected extra argument" in message:
+        return "; put a text in quotes, and give one file or a folder"
+    if message.startswith("No such option: -") and not message.startswith("No such option: --"):
+        return "; write -- before a text that begins with a dash"
+    return ""
 
 
 def _reworded(message: str) -> str:

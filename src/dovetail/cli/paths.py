@@ -15,6 +15,8 @@ import dovetail
 from dovetail.cli.output import check_ending, check_writable
 from dovetail.errors import DovetailError
 
+READ_IN_FOLDERS = (".txt", ".ann", ".paths", ".clusters", ".gz")
+"""Endings of the files that are read where a folder is given: texts, annotations, clusters."""
 FileId = tuple[int, int]
 """Device and inode: the same for all names of a file."""
 
@@ -113,7 +115,7 @@ def _named(value: Any, role: Reads) -> Iterator[str]:
     if value is None and role.english:
         yield str(dovetail.embedded(dovetail.ENGLISH_MODEL))
     for one in _listed(value):
-        yield one.partition("=")[2] if role.named else one
+        yield from filter(None, [one.partition("=")[2] if role.named else one])
 
 
 def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[FileId]:
@@ -124,7 +126,7 @@ def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[F
     file = Path(path)
     together = [file]
     if _is_folder(file):
-        together = list(file.rglob("*")) if role.folders else []
+        together = [f for f in file.rglob("*") if f.suffix in READ_IN_FOLDERS] if role.folders else []
     elif file.suffix == ".ann" or str(values.get("input_format")) == "brat":
         together = [file.with_suffix(".ann"), file.with_suffix(".txt")]
     elif file.suffix == ".toml":

@@ -14,14 +14,17 @@ _REFUSED = ("reject", "ignore")
 _CHOICES = ("label", "labels", "options", "entities")  # with one of these an answer may be about the whole text
 
 
-def own_fields(item: JsonObject) -> JsonObject | None:
-    """The object in dovetail's own fields; None, and a count in its report, where it is not to be read."""
+def own_fields(item: JsonObject, all_texts: bool = False) -> JsonObject | None:
+    """The object in dovetail's own fields; None, and a count in its report, where it is not to be read.
+
+    With ``all_texts`` what annotators refused or have not seen is read as well, to be annotated.
+    """
     fields = item.fields
-    if fields.get("answer") in _REFUSED:
+    if fields.get("answer") in _REFUSED and not all_texts:
         item.report.note(f'answer "{fields["answer"]}" of an annotator, left out', item.path, item.line)
         return None
     if isinstance(fields.get("data"), dict) and "text" not in fields and not item.is_sentence():
-        return _label_studio(item)
+        return _label_studio(item, all_texts)
     if "ner_tags" in fields and "ner" not in fields and "entities" not in fields:
         return _named_tags(item)
     if fields.get("answer") == "accept" and not item.is_sentence() and not any(map(fields.get, _CHOICES)):
@@ -40,7 +43,7 @@ def _named_tags(item: JsonObject) -> JsonObject:
     return item.with_fields({"ner" if name == "ner_tags" else name: value for name, value in item.fields.items()})
 
 
-def _label_studio(item: JsonObject) -> JsonObject | None:
+def _label_studio(item: JsonObject, all_texts: bool) -> JsonObject | None:
     """A task of Label Studio as a document: the text of ``data``, the spans of the first annotation."""
     text = _text_of(item, item.fields["data"])
     fields: dict[str, Any] = {"text": text}
@@ -52,6 +55,8 @@ def _label_studio(item: JsonObject) -> JsonObject | None:
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise item.wrong(f'"annotations" is {kind_of(given)}, expected an array of objects with "result"')
     kept = [one for one in given if not one.get("was_cancelled")]
+    if not kept and all_texts:
+        return item.with_fields(fields)
     if not kept:
         what = "task that was skipped" if given else "task without an annotation"
         item.report.note(f"{what} (Label Studio), left out", item.path, item.line)

@@ -74,8 +74,8 @@ class TextReader:
             if isinstance(data, str):
                 text = data
             else:
-                if is_first and data[:2] == b"\x1f\x8b":
-                    raise InputError("this is gzip-compressed; give the file a name that ends in .gz", self.name)
+                if is_first:
+                    self._check_kind(data)
                 try:
                     text = decoder.decode(data, final=not data)
                 except UnicodeDecodeError as error:
@@ -92,6 +92,22 @@ class TextReader:
             if not data:
                 return
 
+    def _check_kind(self, data: bytes) -> None:
+        """Files of other kinds are named: decoded as text, they would be rubbish."""
+        if data[:2] == b"\x1f\x8b":
+            raise InputError("this is gzip-compressed; give the file a name that ends in .gz", self.name)
+        if data[:4] == b"PK\x03\x04":
+            raise InputError("this is a zip file, such as a spreadsheet or a document; export it as text", self.name)
+        if data[:5] == b"%PDF-":
+            raise InputError("this is a PDF; convert it to text first", self.name)
+        if (
+            self._owned
+            and b"\0" in data
+            and _is_utf8(self._encoding)
+            and data[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        ):
+            raise InputError("this is a binary file, or text in another encoding (see --encoding)", self.name)
+
     def _read(self) -> bytes | str:
         try:
             return cast("bytes | str", self._stream.read(BLOCK_BYTES))
@@ -105,9 +121,9 @@ class TextReader:
     def _decoding_message(self, error: UnicodeDecodeError) -> str:
         encoding = "UTF-8" if _is_utf8(self._encoding) else self._encoding
         if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            advice = "it looks like UTF-16: convert the file, or give its encoding: utf-16"
+            advice = "it looks like UTF-16: convert the file, or give its encoding (--encoding utf-16)"
         else:
-            advice = "convert the file, or give its encoding, such as latin-1"
+            advice = "convert the file, or give its encoding (--encoding), such as latin-1"
         return f"not valid {encoding} (byte 0x{error.object[error.start]:02x}); {advice}"
 
 

@@ -43,9 +43,12 @@ def read_jsonl(
     scheme: Scheme | Literal["auto"] | None = "auto",
     lines: Lines = "auto",
     encoding: str = "utf-8",
+    texts: Literal["annotated", "all"] = "annotated",
     report: ReadReport | None = None,
 ) -> Iterator[Document]:
     r"""The documents of a JSON lines file, streamed.
+
+    What annotators refused or have not seen is left out, and reported; ``texts="all"`` reads it as well.
 
     All entities of a sentence are in its ``spans``; the outermost ones also in the layer ``ner``, unless
     the file gives that layer itself. Documents are cut into sentences and words (see `segment.annotate`;
@@ -57,7 +60,9 @@ def read_jsonl(
     ({'ner': ('B-PER', 'O')}, 'PER')
     """
     with open_text(path, encoding) as reader, reporting(report) as notes:
-        objects = filter(None, map(own_fields, _objects(iter(reader), reader.name, notes)))
+        objects = filter(
+            None, (own_fields(item, texts == "all") for item in _objects(iter(reader), reader.name, notes))
+        )
         first = next(objects, None)
         if first is None:
             return

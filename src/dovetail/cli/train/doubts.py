@@ -11,6 +11,7 @@ from dovetail.cli.scores import label_of, odd_tags, tagset
 if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
 
+HEADINGS = ("tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "pos")  # what people call columns
 MOST = 0.5  # so large a part of dev in the training data is no accident
 
 
@@ -27,6 +28,13 @@ def doubts(
     seen = {label_of(tag) for tag in tags}
     if odd := odd_tags(tags):
         found.append(f"not valid entity tags, so all tags are taken as plain labels; correct these: {some(odd)}")
+    elif "O" in tags and not is_chunk_tagset(tags):
+        found.append(
+            f"labels without B- or I- are plain labels of words, not entities: {some(sorted(tags - {'O'}))}; "
+            "write B-PER for the first word of a person, I-PER for the others"
+        )
+    if odd and any(tag.lower() in HEADINGS for tag in odd):
+        found.append("the first line seems to be a heading of the columns; delete it")
     if len(seen) == 1:
         found.append(f"every word of the training data has the label {seen.pop()!r}: there is nothing to learn")
     elif dev is not None and (unseen := sorted({label_of(tag) for tag in tagset(dev, target)} - seen)):

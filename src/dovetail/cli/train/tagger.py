@@ -13,7 +13,7 @@ from dovetail.cli import options
 from dovetail.cli.console import say, warn, warn_all
 from dovetail.cli.corpus import Corpora
 from dovetail.cli.domains import named_files
-from dovetail.cli.layers import read_by, will_need
+from dovetail.cli.layers import check_named, read_by, will_need
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
@@ -247,6 +247,7 @@ def train_tagger(
         held_out = corpora.sentences(dev) if dev is not None else None
         corpora.warn()
         warn_all(doubts(sentences, held_out, model.target))
+        warn_all(check_named(base, sentences, model.ignore))
         warn_all(will_need("tagger", read_by(base, sentences, {model.target, *model.ignore})))
         model.features = features_with_resources(reporter)
         reporter.doing("extracting features")
