@@ -58,6 +58,33 @@ def test_training_is_under_these_headings(run: Run) -> None:
     assert headings == ["Data", "Model", "Resources", "Learning", "Output"]
 
 
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("train tagger", "(may be .gz); required, unless --domain is given."),
+        ("train parser", "(may be .gz); required, unless --domain is given."),
+        ("train dependency", "(may be .gz); required, unless --domain is given."),
+        ("train parser", "How far a domain may deviate from the others. [default: 0.3]"),
+        ("train dependency", "How far a domain may deviate from the others. [default: 0.1]"),
+        ("train parser", "[default: 1, or 2 for generative]"),
+        ("train parser", "[default: 0, or 1 for generative]"),
+        ("train parser", "[default: no, but yes for generative]"),
+        ("train parser", "trees are in brackets or jsonl. [default: from the file name]"),
+        ("train joint", "trees are in brackets or jsonl. [default: from the file name]"),
+        ("train segmenter", "[default: markov for words, semi-markov for entities]"),
+        ("annotate", "paragraphs: at periods and at blank lines;"),
+    ],
+)
+def test_pages_say_what_holds(run: Run, page: str, words: str) -> None:
+    assert words in " ".join(run(*page.split(), "--help").out.split())
+
+
+def test_layers_to_ignore_are_named_in_one_way(run: Run) -> None:
+    for kind in ("tagger", "segmenter", "nested"):
+        out = " ".join(run("train", kind, "--help").out.split())
+        assert "--ignore NAMES Layers that features must not use, such as pos,chunk. " in out
+
+
 def test_messages_are_in_plain_words() -> None:
     """Those that users see in errors and progress; docstrings of commands are on the help pages above."""
     for file in sorted(Path(dovetail.__file__).parent.rglob("*.py")):

@@ -19,6 +19,14 @@ InputFormat = Annotated[
     CorpusFormat | None,
     typer.Option("--input-format", help="Format of the input files.", show_default="from the file name, else conll"),
 ]
+TreeFormat = Annotated[
+    CorpusFormat | None,
+    typer.Option(
+        "--input-format",
+        help="Format of the input files; trees are in brackets or jsonl.",
+        show_default="from the file name",
+    ),
+]
 Columns = Annotated[
     str | None,
     typer.Option(

@@ -23,9 +23,9 @@ LinesOption = Annotated[
     Lines | None,
     typer.Option(
         "--lines",
-        help="What a line end in text means. auto: a sentence ends at blank lines, and at lines that are not wrapped, "
-        "such as signatures and tweets; paragraphs: at blank lines only; sentences: at every line end, and nowhere "
-        "else.",
+        help="Where sentences end in text. auto: at periods, at blank lines, and at the end of lines that are not "
+        "wrapped, such as signatures and tweets; paragraphs: at periods and at blank lines; sentences: at every line "
+        "end, and nowhere else.",
         show_default="auto",
     ),
 ]

@@ -19,7 +19,7 @@ from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
 from dovetail.cli.train.domains import Data, DomainFiles
 from dovetail.cli.train.doubts import overlap_doubts
-from dovetail.cli.train.parser_domains import Sigma, domain_files, train_parser_domains
+from dovetail.cli.train.parser_domains import domain_files, sigma_option, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -34,7 +34,11 @@ def train_dependency(
     output: options.ModelOutput,
     train: Annotated[
         Path | None,
-        typer.Option("--train", metavar="FILE", help="Sentences with heads, relations and tags (may be .gz)."),
+        typer.Option(
+            "--train",
+            metavar="FILE",
+            help="Sentences with heads, relations and tags (may be .gz); required, unless --domain is given.",
+        ),
         Reads(),
     ] = None,
     dev: Annotated[
@@ -43,7 +47,7 @@ def train_dependency(
         Reads(),
     ] = None,
     domain: DomainFiles = None,
-    sigma: Sigma = None,
+    sigma: Annotated[float | None, sigma_option("0.1")] = None,
     input_format: options.InputFormat = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",

@@ -83,7 +83,7 @@ def train_joint(
         int | None,
         typer.Option(metavar="N", min=1, help="Stop after N passes without improvement on dev.", show_default="3"),
     ] = None,
-    input_format: options.InputFormat = None,
+    input_format: options.TreeFormat = None,
     encoding: options.Encoding = "utf-8",
     seed: options.Seed = None,
     threads: options.Threads = None,

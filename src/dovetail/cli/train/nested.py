@@ -65,9 +65,7 @@ def train_nested(
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(
-            "--ignore", metavar="NAMES", help="Layers that features must not use, such as pos,chunk; may be repeated."
-        ),
+        typer.Option("--ignore", metavar="NAMES", help="Layers that features must not use, such as pos,chunk."),
     ] = None,
     pos: Annotated[
         PartsOfSpeech | None,

@@ -19,7 +19,7 @@ from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train import resources
 from dovetail.cli.train.domains import Data, DomainFiles
 from dovetail.cli.train.doubts import overlap_doubts
-from dovetail.cli.train.parser_domains import Sigma, domain_files, train_parser_domains
+from dovetail.cli.train.parser_domains import domain_files, sigma_option, train_parser_domains
 from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
@@ -69,7 +69,11 @@ def train_parser(
     output: options.ModelOutput,
     train: Annotated[
         Path | None,
-        typer.Option("--train", metavar="FILE", help="Trees: brackets, or JSON lines with a field tree (may be .gz)."),
+        typer.Option(
+            "--train",
+            metavar="FILE",
+            help="Trees: brackets, or JSON lines with a field tree (may be .gz); required, unless --domain is given.",
+        ),
         Reads(),
     ] = None,
     dev: Annotated[
@@ -78,7 +82,7 @@ def train_parser(
         Reads(),
     ] = None,
     domain: DomainFiles = None,
-    sigma: Sigma = None,
+    sigma: Annotated[float | None, sigma_option("0.3")] = None,
     max_length: Annotated[
         int | None,
         typer.Option(
@@ -94,22 +98,41 @@ def train_parser(
     save_clusters: resources.SaveClusters = None,
     vertical: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Vertical Markov order: 2 adds the parent's label.", show_default="1"),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Vertical Markov order: 2 adds the parent's label.",
+            show_default="1, or 2 for generative",
+        ),
     ] = None,
     horizontal: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Horizontal Markov order of binarised rules.", show_default="0"),
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Horizontal Markov order of binarised rules.",
+            show_default="0, or 1 for generative",
+        ),
     ] = None,
     branching: Annotated[
         Branching | None, typer.Option(help="Direction of binarisation.", show_default="right")
     ] = None,
     head_tags: Annotated[
-        bool | None, typer.Option("--head-tags/--no-head-tags", help="Split verb phrases by the tag of their head.")
+        bool | None,
+        typer.Option(
+            "--head-tags/--no-head-tags",
+            help="Split verb phrases by the tag of their head.",
+            show_default="no, but yes for generative",
+        ),
     ] = None,
     relax: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=0, help="Share rules between symbols that occur over N times.", show_default="off"
+            metavar="N",
+            min=0,
+            help="Give a symbol that is in more than N rules the rules of symbols that differ from it in their "
+            "parents alone; only with --vertical 2 or more.",
+            show_default="off",
         ),
     ] = None,
     tags: Annotated[
@@ -145,7 +168,7 @@ def train_parser(
         int | None,
         typer.Option(metavar="N", min=1, help="Drop features that occur fewer than N times.", show_default="1"),
     ] = None,
-    input_format: options.InputFormat = None,
+    input_format: options.TreeFormat = None,
     encoding: options.Encoding = "utf-8",
     seed: options.Seed = None,
     threads: options.Threads = None,

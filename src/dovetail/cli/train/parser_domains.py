@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,10 +19,12 @@ from dovetail.cli.train.summary import STOPPED, file_size
 if TYPE_CHECKING:
     from dovetail.models.domain_parsers import MultiDomainParser
 
-Sigma = Annotated[
-    float | None,
-    typer.Option(metavar="X", min=0, help="How far a domain may deviate.", show_default="depends on the parser"),
-]
+
+def sigma_option(default: str) -> Any:
+    """``--sigma`` of a command whose parsers have this default."""
+    return typer.Option(
+        "--sigma", metavar="X", min=0, help="How far a domain may deviate from the others.", show_default=default
+    )
 
 
 def domain_files(

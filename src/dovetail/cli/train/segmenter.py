@@ -53,7 +53,11 @@ def train_segmenter(
     ] = None,
     model: Annotated[
         Family | None,
-        typer.Option("--model", help="Model tags of tokens, or whole segments.", show_default="markov for words"),
+        typer.Option(
+            "--model",
+            help="Model tags of tokens, or whole segments.",
+            show_default="markov for words, semi-markov for entities",
+        ),
     ] = None,
     association: resources.Associations = None,
     unlabelled: Annotated[
@@ -77,7 +81,7 @@ def train_segmenter(
         str | None, typer.Option(metavar="NAME", help="The layer to learn, in annotated text.", show_default="ner")
     ] = None,
     ignore: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Layers that the features do not read, such as pos,chunk.")
+        str | None, typer.Option(metavar="NAMES", help="Layers that features must not use, such as pos,chunk.")
     ] = None,
     features: Annotated[
         str | None, typer.Option(metavar="NAME", help="A named feature set.", show_default="depends on the model")

@@ -55,7 +55,11 @@ def train_tagger(
     output: options.ModelOutput,
     train: Annotated[
         Path | None,
-        typer.Option("--train", metavar="FILE", help="Annotated text to learn from (may be .gz)."),
+        typer.Option(
+            "--train",
+            metavar="FILE",
+            help="Annotated text to learn from (may be .gz); required, unless --domain is given.",
+        ),
         Reads(),
     ] = None,
     dev: Annotated[
