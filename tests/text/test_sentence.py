@@ -173,8 +173,8 @@ def test_lists_become_tuples():
     assert hash(listed) == hash(Sentence(("Ada", "met"), {"ner": ("B-PER", "O")}))
 
 
-@pytest.mark.parametrize("place", [(2, 1), (1, 1), (-1, 1), ("a", 1), (0, None)])
-def test_spans_begin_before_they_end(place):
+@pytest.mark.parametrize("place", [(2, 1), (-1, 1), ("a", 1), (0, None)])
+def test_spans_do_not_end_before_they_begin(place):
     with pytest.raises(DovetailError, match="the numbers of its first word"):
         Span(*place, "X")
 

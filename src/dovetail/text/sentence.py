@@ -61,7 +61,7 @@ class Span:
 
     def __post_init__(self) -> None:
         try:
-            if 0 <= self.start < self.end:
+            if 0 <= self.start <= self.end:  # equal: a constituent without words
                 return
         except TypeError:
             pass
@@ -133,8 +133,8 @@ class Sentence:
     entities that a layer cannot (nested ones); ``offsets`` are character positions in the text of the
     document; ``document`` tells which neighbours belong to the same one, where the file tells documents apart;
     ``tree`` is the constituent tree over the words; ``raw`` holds the characters from the first word to the last,
-    where there is a text. Iteration goes over the words, and ``sentence[0]`` is the first. Words and values may be given
-    as lists; they are kept as tuples.
+    where there is a text. Iteration goes over the words, and ``sentence[0]`` is the first. Words and values may be
+    given as lists; they are kept as tuples.
 
     >>> s = Sentence(("Ada", "Lovelace", "wrote"), {"ner": ("B-PER", "I-PER", "O")})
     >>> s.entities()
@@ -243,7 +243,7 @@ def _listed(what: str, values: Any) -> tuple[str, ...]:
     """What was given as a list, as a tuple; a string is no list of words, though Python takes it for one."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise DovetailError(
-            f"{what}={values!r:.60}: give a list of strings, one a word; dovetail.segment(text) finds the words of a text"
+            f"{what}={values!r:.60}: give a list of strings, one a word; dovetail.segment(text) finds those of a text"
         )
     return tuple(values)
 
@@ -265,8 +265,9 @@ def _check_name(layer: object) -> None:
 class Document:
     """Sentences that belong together, with the text that their offsets point into, if there is one.
 
-    Iteration goes over the sentences, and ``document[0]`` is the first. A document too long to be held whole comes in pieces: each but the first
-    ``continues`` the one before it, and the text of a piece begins at character ``offset`` of the whole.
+    Iteration goes over the sentences, and ``document[0]`` is the first. A document too long to be held whole comes in
+    pieces: each but the first ``continues`` the one before it, and the text of a piece begins at character ``offset``
+    of the whole.
 
     >>> piece = Document((Sentence(("Bern",), offsets=((90, 94),)),), " Bern.", offset=89, continues=True)
     >>> piece.slice(90, 94)
