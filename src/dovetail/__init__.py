@@ -146,6 +146,7 @@ def __dir__() -> list[str]:
 
 
 ENGLISH_MODEL = "english-ner.dovetail"
+_EMBEDDED = (ENGLISH_MODEL, "english-ner.md", "sample-train.conll.gz", "sample-dev.conll.gz")
 
 
 _KINDS = {
@@ -185,13 +186,14 @@ def load(path: str | Path | None = None) -> Any:
 def embedded(name: str) -> Path:
     """The path of a file that comes with dovetail: the English model, or the sample to train on.
 
-    >>> embedded("nothing")
-    Traceback (most recent call last):
-    dovetail.errors.DovetailError: this installation lacks the file 'nothing'; install dovetail again
+    >>> embedded("sample-train.conll.gz").name
+    'sample-train.conll.gz'
     """
     from importlib.resources import files
     from pathlib import Path
 
+    if name not in _EMBEDDED:
+        raise DovetailError(f"no file {name!r} comes with dovetail; there are {', '.join(_EMBEDDED)}")
     path = Path(str(files("dovetail").joinpath("data", name)))
     if not path.is_file():
         raise DovetailError(f"this installation lacks the file {name!r}; install dovetail again")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.text.sentence import Sentence
+from dovetail.text.words import composed
 
 BOUNDARY = "\x00" * 8  # the name of type 0; a real word of eight NULs would be taken for the edge of its sentence
 
@@ -36,15 +37,22 @@ class Column:
 
     @classmethod
     def encode(cls, values: Iterable[str]) -> Column:
-        """Number the values.
+        """Number the values, those that differ only in how accents are encoded as one: features see them composed.
 
         >>> Column.encode(["a", "b", "a"]).ids
+        array([1, 2, 1], dtype=int32)
+        >>> Column.encode(["\\xe9", "a", "e\\u0301"]).ids
         array([1, 2, 1], dtype=int32)
         """
         numbers = _Numbers()
         numbers[BOUNDARY] = 0
         ids = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32)
-        return cls(list(numbers), ids)
+        types = list(numbers)
+        seen = composed(types)
+        if seen is types:
+            return cls(types, ids)
+        merged = cls.encode(seen[1:])
+        return cls(merged.types, np.concatenate([np.zeros(1, np.int32), merged.ids])[ids])
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,15 @@ def test_load(model: Path) -> None:
     assert dovetail.load(model).predict([["Ada", "visited", "London", "."]]) == [["B-PER", "O", "B-LOC", "O"]]
 
 
-def test_a_file_that_is_not_installed() -> None:
-    with pytest.raises(dovetail.DovetailError, match="lacks the file 'nosuch'"):
+def test_files_that_come_with_dovetail(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(dovetail.DovetailError, match=r"no file .nosuch. .*there are english-ner.dovetail, ") as error:
         dovetail.embedded("nosuch")
+    names = str(error.value).split("there are ")[1].split(", ")
+    folder = dovetail.embedded(dovetail.ENGLISH_MODEL).parent
+    assert sorted(names) == sorted(path.name for path in folder.iterdir())
+    monkeypatch.setattr(dovetail, "_EMBEDDED", ("lost",))
+    with pytest.raises(dovetail.DovetailError, match="lacks the file 'lost'; install dovetail again"):
+        dovetail.embedded("lost")
 
 
 def test_packages_are_there_after_a_bare_import() -> None:

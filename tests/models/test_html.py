@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 
 import dovetail.models.html
+from dovetail.models.dependency import DependencyParser
 from dovetail.models.domains import MultiDomainTagger
 from dovetail.models.tagger import Tagger
 from tests.models.kinds import KINDS
@@ -35,3 +36,12 @@ def test_settings_of_a_model_within_and_names_are_escaped() -> None:
     page = model._repr_html_()
     assert "&lt;a&gt;, b" in page
     assert "tagger.iterations = 2" in page
+
+
+def test_trained_parts_are_no_settings() -> None:
+    kind = KINDS["dependency"]
+    model = DependencyParser(bits=10, iterations=3, predict_tags=True).fit(kind.sentences)
+    page = model._repr_html_()
+    assert "bits = 10" in page
+    assert "tagger_" not in page
+    assert "relations_" not in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ from dovetail.models.estimator import Estimator
 from dovetail.models.nested import NestedTagger
 from dovetail.models.segmenter import Segmenter
 from dovetail.models.tagger import Tagger
-from dovetail.text.sentence import Document, Sentence
+from dovetail.text.sentence import Document, Sentence, Span
 from tests.models.kinds import KINDS
 
 ODD: dict[str, Any] = {
@@ -155,3 +156,46 @@ def test_layers_that_a_model_needs(trained: dict[str, Any]) -> None:
 
 def test_documents_among_sentences_are_taken_apart(trained: dict[str, Any]) -> None:
     assert len(trained["tagger"].predict([Document((Sentence(("Ada",)),) * 2), ["Bob"]])) == 3
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_file_name_is_no_list_of_sentences(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").write_text("Ada O\n")
+    model, sentences = KINDS[name].model, KINDS[name].sentences
+    for odd in ("people-train.conll", "there", Path("new")):
+        with pytest.raises(DovetailError, match=rf"a file name\? read it with dovetail.read\('{odd}'\)"):
+            replace(model).fit(odd)  # type: ignore[attr-defined]
+        with pytest.raises(DovetailError, match=r"a file name\?"):
+            replace(model).fit(sentences, dev=odd)  # type: ignore[attr-defined]
+    for odd in ("Ada slept.", "", "a\0b", "a" * 5000):
+        with pytest.raises(DovetailError, match="running text"):
+            replace(model).fit(odd)  # type: ignore[attr-defined]
+
+
+def test_features_that_are_none() -> None:
+    for model in (Tagger(features=3), Segmenter(features=3, target="ner"), NestedTagger(features=3)):
+        with pytest.raises(DovetailError, match="features=3: give the name of a set"):
+            model.fit(KINDS["tagger"].sentences)
+
+
+def test_layers_to_score_with(trained: dict[str, Any]) -> None:
+    for name in ("tagger", "segments"):
+        with pytest.raises(DovetailError, match="gold sentence 1 has no layer 'ner' to score with"):
+            trained[name].score([["Ada", "slept"]])
+
+
+def test_spans_with_labels_that_are_known(trained: dict[str, Any]) -> None:
+    tagger, words = trained["tagger"], KINDS["tagger"].inputs[0]
+    assert tagger.span_probability(words, (0, 1, "PER")) == tagger.span_probability(words, Span(0, 1, "PER")) > 0
+    for odd in ("XXX", "B-PER", "O"):
+        with pytest.raises(DovetailError, match=f"label='{odd}': choose one that the tagger knows: LOC, PER"):
+            tagger.span_probability(words, Span(0, 1, odd))
+    with pytest.raises(DovetailError, match="give a span as Span"):
+        tagger.span_probability(words, "PER")
+
+
+@pytest.mark.parametrize("odd", ["x", -1, None, float("nan"), float("inf")])
+def test_odd_sizes_to_prune(odd: Any, trained: dict[str, Any]) -> None:
+    with pytest.raises(DovetailError, match=r"smallest=.*: choose a number, 0 or more"):
+        trained["tagger"].pruned(odd)

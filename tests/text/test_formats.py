@@ -87,3 +87,20 @@ def test_importing_is_cheap():
     program = "import sys, dovetail.text; print({'numba', 'scipy', 'numpy', 'rich', 'typer'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "set()"
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.conllu", "a.jsonl", "a.txt"])
+def test_one_sentence_or_document_and_words(tmp_path, name):
+    path = tmp_path / name
+    for items in (SENTENCE, Document((SENTENCE,)), [list(SENTENCE.words)], iter([SENTENCE.words])):
+        write(items, path)
+        assert [s.words for s in sentences(path)] == [SENTENCE.words]
+
+
+@pytest.mark.parametrize(
+    "odd", ["Ada met", ["Ada", "met"], b"Ada", None, 3, {"a": 1}, [3], [["Ada", ""]], [["Ada", 1]]]
+)
+def test_what_cannot_be_written(tmp_path, odd):
+    with pytest.raises(DovetailError, match="give "):
+        write(odd, tmp_path / "a.conll")
+    assert list(tmp_path.iterdir()) == []

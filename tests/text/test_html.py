@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from html.parser import HTMLParser
 
 from dovetail.text.brackets import parse_tree
@@ -69,3 +70,20 @@ def test_trees_are_pictures_that_need_nothing_else() -> None:
     assert not re.search(r"https?:", page)
     assert "<style" not in page
     _Reader(page)
+
+
+def test_dependencies_are_pictures_too() -> None:
+    layers = {"head": ("2", "0"), "deprel": ("nsubj", "root")}
+    sentence = Sentence(("Ada", "slept"), layers, offsets=((0, 3), (4, 9)))
+    for page in (sentence._repr_html_(), Document((sentence,), "Ada slept")._repr_html_()):
+        [data] = re.findall(r'alt="dependencies" src="data:image/svg\+xml;base64,([^"]*)"', page)
+        assert b64decode(data).decode().count('class="arm"') == 2
+        assert _Reader(page).text == "Ada slept"
+
+
+def test_heads_that_are_no_tree_leave_the_text() -> None:
+    for heads in (("2", "1"), ("_", "_")):
+        page = Sentence(("Ada", "slept"), {"head": heads})._repr_html_()
+        assert "<img" not in page
+        assert _Reader(page).text == "Ada slept"
+    assert "<img" not in Sentence((), {"head": ()})._repr_html_()

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import copy
 import doctest
 import importlib
+import json
 import pickle
 import pkgutil
 import warnings
@@ -15,7 +17,7 @@ from dovetail.text.documents import MAX_TOKENS, Member, group, join_pieces, ungr
 from dovetail.text.report import ReadReport, ReadWarning, reporting
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence, Span
-from dovetail.text.spans import character_spans, covered_tokens, outermost, with_text
+from dovetail.text.spans import CharacterSpan, character_spans, covered_tokens, outermost, with_text
 
 
 @pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(dovetail.text.__path__)])
@@ -153,3 +155,82 @@ def test_entities_of_a_document_have_probabilities_where_spans_do():
     tagged = Sentence(("Ada",), {"ner": ("B-PER",)})
     document = Document((tagged.with_entities((Span(0, 1, "PER", 0.9),)), tagged, Sentence(("x",))))
     assert [e.probability for e in document.entities()] == [0.9, None]
+
+
+def test_a_string_is_no_list_of_words():
+    for odd in ("Ada met", b"Ada", 3, {"Ada": 1}):
+        with pytest.raises(DovetailError, match=r"give a list of strings.*dovetail\.segment"):
+            Sentence(odd)
+    with pytest.raises(DovetailError, match="layer 'ner'='OO'"):
+        Sentence(("Ada", "met"), {"ner": "OO"})
+    with pytest.raises(DovetailError, match="give a dictionary"):
+        Sentence(("Ada",), [("O",)])
+
+
+def test_lists_become_tuples():
+    listed = Sentence(["Ada", "met"], {"ner": ["B-PER", "O"]})
+    assert listed == Sentence(("Ada", "met"), {"ner": ("B-PER", "O")})
+    assert hash(listed) == hash(Sentence(("Ada", "met"), {"ner": ("B-PER", "O")}))
+
+
+@pytest.mark.parametrize("place", [(2, 1), (-1, 1), ("a", 1), (0, None)])
+def test_spans_do_not_end_before_they_begin(place):
+    with pytest.raises(DovetailError, match="the numbers of its first word"):
+        Span(*place, "X")
+
+
+def test_plain_tuples_are_spans_and_spans_of_characters_are_not():
+    sentence = Sentence(("Ada", "met", "Bob"))
+    assert sentence.with_entities(((0, 1, "PER"), [2, 3, "PER", 0.5])).spans == (
+        Span(0, 1, "PER"),
+        Span(2, 3, "PER", 0.5),
+    )
+    assert Sentence(("Ada",), spans=((0, 1, "PER"),)).spans[0].text == "Ada"
+    for odd in (CharacterSpan(0, 1, "PER"), (0, 1), "PER", (0, 1, 2), None):
+        with pytest.raises(DovetailError, match="give a span as Span"):
+            sentence.with_entities((odd,))
+
+
+def test_layers_are_known_by_name():
+    for odd in (5, None):
+        with pytest.raises(DovetailError, match="by its name, such as 'ner'"):
+            Document((Sentence(("Ada",), spans=(Span(0, 1, "PER"),)),)).entities(odd)
+        with pytest.raises(DovetailError, match="by its name"):
+            Sentence(("Ada",)).entities(odd)
+
+
+def test_places_and_slices():
+    one, other = Sentence(("Ada", "met", "Bob")), Sentence(("So",))
+    document = Document((one, other))
+    assert (one[0], one[-1], one[1:]) == ("Ada", "Bob", ("met", "Bob"))
+    assert (document[1], document[:1]) == (other, (one,))
+    with pytest.raises(IndexError):
+        document[2]
+
+
+def test_nothing_in_a_sentence_changes():
+    sentence = Sentence(("Ada",), {"ner": ("B-PER",)})
+    layers = sentence.layers
+    changes = [
+        lambda: layers.__setitem__("ner", ("O", "O")), lambda: layers.__delitem__("ner"), lambda: layers.clear(),
+        lambda: layers.pop("ner"), lambda: layers.popitem(), lambda: layers.setdefault("pos", ()),
+        lambda: layers.update(pos=()), lambda: layers.__ior__({"pos": ()}),
+    ]  # fmt: skip
+    for change in changes:
+        with pytest.raises(TypeError, match="do not change"):
+            change()
+    assert sentence == Sentence(("Ada",), {"ner": ("B-PER",)})
+    given = {"ner": ("B-PER",)}
+    kept = Sentence(("Ada",), given)
+    given["ner"] = ("O", "O")
+    assert kept.layers == {"ner": ("B-PER",)}
+
+
+def test_copies_are_as_good_as_the_sentence():
+    sentence = Sentence(("Ada", "met"), {"ner": ("B-PER", "O")}, (Span(0, 1, "PER", 0.5),), offsets=((0, 3), (4, 7)))
+    for copied in (copy.copy(sentence), copy.deepcopy(sentence), pickle.loads(pickle.dumps(sentence))):
+        assert copied == sentence
+        assert hash(copied) == hash(sentence)
+        with pytest.raises(TypeError, match="do not change"):
+            copied.layers["ner"] = ()
+    assert json.loads(json.dumps(sentence.layers)) == {"ner": ["B-PER", "O"]}

@@ -15,6 +15,7 @@ from dovetail.features.attributes import Attribute, written
 from dovetail.features.hashing import KeyRows, Keys
 from dovetail.features.resource import Resource
 from dovetail.features.strings import normalise_digits
+from dovetail.text.words import composed
 
 if TYPE_CHECKING:
     from dovetail.clusters.clustering import Clustering
@@ -47,7 +48,7 @@ class Clusters:
     @classmethod
     def of(cls, clustering: Clustering) -> Self:
         """From a clustering, whose counts and spelled-out words features have no need of."""
-        keys = hashing.string_keys(clustering.words)
+        keys = hashing.string_keys(composed(clustering.words))
         order = np.argsort(keys)
         return cls(keys[order], clustering.classes[order].astype(np.int32), tuple(clustering.paths))
 
@@ -59,7 +60,7 @@ class Clusters:
         array([ 0,  1, -1], dtype=int32)
         """
         numbers = {path: n for n, path in enumerate(dict.fromkeys(paths.values()))}
-        keys = hashing.string_keys(list(paths))
+        keys = hashing.string_keys(composed(list(paths)))
         order = np.argsort(keys)
         classes = np.array([numbers[path] for path in paths.values()], dtype=np.int32)
         return cls(keys[order], classes[order], tuple(numbers), levels)

@@ -6,6 +6,7 @@ import unicodedata
 from typing import Literal
 
 from dovetail.text.tokenise import tokenise
+from dovetail.text.words import composed
 
 Unit = Literal["word", "char"]
 
@@ -39,4 +40,4 @@ def spellings(phrase: str, unit: Unit, normalise: bool) -> list[tuple[str, ...]]
     else:
         split = [phrase.split(), tokenise(phrase).words]
     # Split first and normalised afterwards, as the words of a text are: the tokeniser looks at capitals.
-    return list(dict.fromkeys(tuple(map(normal_form, words) if normalise else words) for words in split))
+    return list(dict.fromkeys(tuple(map(normal_form, words) if normalise else composed(words)) for words in split))

@@ -207,4 +207,6 @@ def nested_features(
     try:
         return NestedFeatures.from_lines("custom", [*features, *more], functions, resources)
     except TypeError as error:
-        raise DovetailError(f"features: {error}") from None
+        raise DovetailError(
+            f"features={features!r:.60}: give the name of a set, or a list of templates ({error})"
+        ) from None

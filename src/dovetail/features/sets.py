@@ -236,6 +236,10 @@ class FeatureSet:
             if str(features).endswith(".toml"):
                 return cls.from_toml(features)
             return cls.named(str(features))
+        if not isinstance(features, Iterable):
+            raise DovetailError(
+                f"features={features!r:.60}: give the name of a set such as 'ner', a TOML file, or a list of templates"
+            )
         try:
             made = [parse(f) if isinstance(f, str) else f for f in features]
             return cls("custom", tuple(flatten(made)))

@@ -156,4 +156,6 @@ def span_features(
     try:
         return SpanFeatures.from_lines("custom", features, functions, resources)
     except TypeError as error:
-        raise DovetailError(f"features: {error}") from None
+        raise DovetailError(
+            f"features={features!r:.60}: give the name of a set, or a list of templates ({error})"
+        ) from None

@@ -116,7 +116,7 @@ class MultiDomainTagger(Estimator):
                 break
             previous = objective, weight
         assert best is not None
-        reached, sigma, objective, weight, monitor = best
+        _, sigma, objective, weight, monitor = best
         names = list(data)
         self.model_ = self._tuned(
             DomainModel(
@@ -131,8 +131,11 @@ class MultiDomainTagger(Estimator):
             "domains": {n: {"sentences": len(d.sentences), "tokens": sum(map(len, d.tags))} for n, d in data.items()},
             "sigma": sigma,
             "stopped": monitor.reason,
-            "dev": reached if held_out else None,
+            "dev": None,
         }
+        if held_out:
+            scores = [self.tagger_of(name).score(d.sentences, d.tags) for name, d in held_out.items()]
+            self.card_["dev"] = float(np.mean(scores))
         return self
 
     def _check_settings(self) -> None:
@@ -341,5 +344,5 @@ def _own_labels(labels: Labels, seen: Labels) -> Labels:
     """The labels of a domain: all that spell a type it has seen, also where no entity of it was long."""
     if labels.scheme is None:
         return seen
-    types = {name[2:] for name in seen.names if name != "O"}
+    types = set(seen.types)
     return Labels(tuple(name for name in labels.names if name == "O" or name[2:] in types), labels.scheme)

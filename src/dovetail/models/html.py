@@ -39,14 +39,14 @@ def model_html(model: Estimator) -> str:
 
 
 def unusual_settings(model: Estimator) -> dict[str, Any]:
-    """The settings that differ from the defaults."""
+    """The settings that differ from the defaults, also those of a model that is a setting, but not of trained parts."""
     found: dict[str, Any] = {}
-    for field in fields(model):
+    for field in filter(lambda each: each.init, fields(model)):
         usual = field.default_factory() if field.default_factory is not MISSING else field.default
         value = getattr(model, field.name)
         if isinstance(value, Estimator):
             found |= {f"{field.name}.{name}": v for name, v in unusual_settings(value).items()}
-        elif field.init and value != usual and not (value == [] and usual == ()):
+        elif value != usual and not (value == [] and usual == ()):
             found[field.name] = value
     return found
 

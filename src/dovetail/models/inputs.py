@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from numbers import Integral, Real
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, TypeVar
 
 from dovetail.errors import DovetailError
 from dovetail.text.documents import marked
+from dovetail.text.formats import guess_format
+from dovetail.text.given import RUNNING, SENTENCES, SINGLE, as_sentence, is_word, kind_of
 from dovetail.text.sentence import Document, Sentence
 from dovetail.text.stream import annotate_documents
 
 T = TypeVar("T")
-_STRINGS = frozenset({str})
-
-SENTENCES = "give a list of sentences, each a list of words or a Sentence"
-SINGLE = f"{SENTENCES}; this looks like a single one"
-RUNNING = f"{SENTENCES}; this looks like running text: use model(text), or first dovetail.segment(text)"
+READ = "read it with dovetail.read({!r})"
 
 
 def as_sentences(given: Any) -> list[Sentence]:
@@ -33,23 +33,6 @@ def as_sentences(given: Any) -> list[Sentence]:
     return [as_sentence(item, number) for number, item in enumerate(items, 1)]
 
 
-def as_sentence(given: Any, number: int = 1) -> Sentence:
-    """One sentence, from words or from itself; every word is a string that is not empty."""
-    if isinstance(given, Sentence):
-        words: tuple[Any, ...] = given.words
-    elif isinstance(given, str):
-        raise DovetailError(RUNNING if " " in given.strip() else SINGLE)
-    elif isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
-        raise DovetailError(f"sentence {number} is {_kind(given)}; {SENTENCES}")
-    else:
-        words = tuple(given)
-    if not (_STRINGS.issuperset(map(type, words)) and all(words)) and not all(map(_is_word, words)):
-        place, wrong = next((i, word) for i, word in enumerate(words, 1) if not _is_word(word))
-        what = "an empty string" if isinstance(wrong, str) else _kind(wrong)
-        raise DovetailError(f"sentence {number}, word {place} is {what}; {SENTENCES}, and each word a string")
-    return given if isinstance(given, Sentence) else Sentence(words)
-
-
 def as_texts(given: Any) -> Iterator[str]:
     """Texts from a list or a column of strings."""
     if isinstance(given, str):
@@ -61,7 +44,9 @@ def as_texts(given: Any) -> Iterator[str]:
 def as_text(given: Any, number: int) -> str:
     """A text, or an error that says which is none."""
     if not isinstance(given, str):
-        raise DovetailError(f"text {number} is {_kind(given)}; give raw texts, each a string, and none that is missing")
+        raise DovetailError(
+            f"text {number} is {kind_of(given)}; give raw texts, each a string, and none that is missing"
+        )
     return given
 
 
@@ -111,8 +96,8 @@ def check_tags(tags: Sequence[Sequence[str]], what: str) -> None:
     """Every tag is a string that is not empty."""
     for number, some in enumerate(tags, 1):
         listed = isinstance(some, Iterable) and not isinstance(some, str | bytes | Mapping)
-        if not listed or not all(map(_is_word, some)):
-            wrong = next(tag for tag in some if not _is_word(tag)) if listed else some
+        if not listed or not all(map(is_word, some)):
+            wrong = next(tag for tag in some if not is_word(tag)) if listed else some
             raise DovetailError(
                 f"{what} sentence {number} has the tag {wrong!r}; give for each sentence a list of tags, "
                 f"each a string such as 'B-PER'"
@@ -131,34 +116,46 @@ def check_probability(name: str, value: object) -> None:
         raise DovetailError(f"{name}={value!r}: choose a probability, from 0 to 1")
 
 
+def check_size(name: str, value: object) -> None:
+    """A number that is not negative."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
+        raise DovetailError(f"{name}={value!r}: choose a number, 0 or more")
+
+
+def purpose(what: str) -> str:
+    """What the layers of training, dev or gold sentences are for.
+
+    >>> purpose("training"), purpose("gold")
+    ('to learn from', 'to score with')
+    """
+    return "to score with" if what == "gold" else "to learn from"
+
+
 def _items(given: Any) -> Iterable[Any]:
     """What a collection holds, or an error that says what is wrong with it."""
     if isinstance(given, Sentence):
         raise DovetailError(SINGLE)
-    if isinstance(given, str):
-        raise DovetailError(RUNNING)
+    if isinstance(given, str | PathLike):
+        is_file = not isinstance(given, str) or _is_file_name(given)
+        raise DovetailError(f"{SENTENCES}; a file name? {READ.format(fspath(given))}" if is_file else RUNNING)
     if hasattr(given, "columns"):
         raise DovetailError(f"give one column of the table, such as table[{str(next(iter(given.columns), ''))!r}]")
     if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
-        raise DovetailError(f"{SENTENCES}; this is {_kind(given)}")
+        raise DovetailError(f"{SENTENCES}; this is {kind_of(given)}")
     return [given] if isinstance(given, Document) else given
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether a string is, or looks like, the name of a file of text.
+
+    >>> _is_file_name("train.conll.gz"), _is_file_name("Ada slept.")
+    (True, False)
+    """
+    try:
+        return text != "" and (Path(text).exists() or guess_format(text) is not None)
+    except (OSError, ValueError):  # too long, or with a NUL in it
+        return False
 
 
 def _as_document(given: Any, number: int) -> Document:
     return given if isinstance(given, Document) else Document((as_sentence(given, number),))
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _kind(value: object) -> str:
-    """What a value is, in few words.
-
-    >>> _kind(None), _kind(3), _kind({"a": 1})
-    ('None', '3 (int)', "{'a': 1} (dict)")
-    """
-    if value is None:
-        return "None"
-    shown = repr(value)
-    return f"{shown if len(shown) < 40 else shown[:37] + '...'} ({type(value).__name__})"

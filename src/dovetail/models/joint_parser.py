@@ -93,22 +93,23 @@ class JointParser(Parser):
         least = Least(self.entity_min_count, self.entity_min_documents)
         training = JointTraining.prepare(corpus, settings, tagger, least, self.sigma)
         monitor = Monitor(report=progress, dev_every=1, patience=self.patience)
+        held_out = _outermost(as_sentences(dev)) if dev is not None else []
         if dev is not None:
-            monitor.dev_score = self._joint_scorer(training, _outermost(dev))
+            monitor.dev_score = self._joint_scorer(training, held_out)
         steps = self._steps(len(corpus.sentences))
         if isinstance(steps, AdaGrad):
             steps = replace(steps, memory=training.caution)
         weight = steps.minimise(training.objective, Prior(self.l2), training.start, monitor)
         self.model_ = self._usual(training.export(weight))
         if self.balance and dev is not None:
-            self.model_ = self._balanced(self.model_, _outermost(dev))
+            self.model_ = self._balanced(self.model_, held_out)
         grammar = self.model_.joint.grammar
         self.card_ = {
             "sentences": len(both), "tokens": sum(map(len, both)), "trees_only": len(trees),
             "entities_only": len(entities), "left_out": len(everything) - len(both) + training.left_out,
             "symbols": grammar.symbols, "rules": grammar.rules + grammar.unaries, "weights": len(self.model_.weight),
             "entities": self.repairs_.entities, "entities_lost": len(self.repairs_.lost),
-            "stopped": monitor.reason, "dev": monitor.best_dev if monitor.best is not None else None,
+            "stopped": monitor.reason, "dev": self.score(held_out) if dev is not None else None,
         }  # fmt: skip
         return self
 

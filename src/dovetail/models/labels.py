@@ -36,6 +36,17 @@ class Labels:
     names: tuple[str, ...]
     scheme: Scheme | None
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of entities that the labels spell; plain labels are types themselves.
+
+        >>> Labels(("O", "B-LOC", "B-PER", "I-PER"), "iob2").types
+        ('LOC', 'PER')
+        """
+        if self.scheme is None:
+            return self.names
+        return tuple(dict.fromkeys(name[2:] for name in self.names if name != "O"))
+
     @classmethod
     def learn(cls, sequences: Iterable[Sequence[str]], scheme: str = "iob2") -> Labels:
         """The labels that occur in tag sequences; chunk tags are rewritten in ``scheme``."""

@@ -171,7 +171,7 @@ class NestedTagger(Estimator):
             "left_out": dict(left_out),
             "too_long": len(given) - len(corpus),
             "stopped": monitor.reason,
-            "dev": monitor.best_dev if monitor.best is not None else None,
+            "dev": self.score(held_out, right) if dev is not None else None,
         }
         return self
 

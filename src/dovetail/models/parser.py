@@ -20,7 +20,7 @@ from dovetail.learning.online import SGD, AdaGrad
 from dovetail.learning.priors import Prior
 from dovetail.models.estimator import Estimator, check_choice
 from dovetail.models.file import Arrays, load_model, save_model
-from dovetail.models.inputs import as_sentence, as_sentences, check_count, check_probability, labelled
+from dovetail.models.inputs import as_sentences, check_count, check_probability, labelled
 from dovetail.models.joint_model import JointModel
 from dovetail.models.parser_data import gold_trees, treebank_of
 from dovetail.models.parser_decoding import LONGEST, Decoder, Parse, Part, cut, joined
@@ -28,6 +28,7 @@ from dovetail.models.parser_explain import ConstituentExplanation, explain_const
 from dovetail.models.parser_model import ParserModel
 from dovetail.models.parser_training import ParserSettings, ParserTraining, generative_model
 from dovetail.models.tagging import learn_tags, pos_tagger
+from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 from dovetail.threads import run_shards

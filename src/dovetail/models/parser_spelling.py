@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from dovetail.text.words import composed
+
 OTHERWISE = {
     "(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-",
     "\u201c": "``", "\u201d": "''", "\u2018": "`", "\u2019": "'", "\u2013": "--", "\u2014": "--", "\u2026": "...",
@@ -15,11 +17,14 @@ OPENING, CLOSING = "``", "''"
 def respelled(words: Sequence[str], vocabulary: Container[str]) -> tuple[str, ...]:
     """The words, those that a vocabulary lacks as it spells them, if it does; straight quotes open and close in turn.
 
+    Letters and their accents are one character, unless the vocabulary has them apart.
+
     >>> respelled(['"', "No", '"', "(", "sic", ")"], {"``", "''", "-LRB-", "("})
     ('``', 'No', "''", '(', 'sic', ')')
     """
     found, opened = [], False
-    for word in words:
+    for given, whole in zip(words, composed(words), strict=True):
+        word = given if given in vocabulary else whole
         other = OTHERWISE.get(word, word)
         if word == QUOTE:
             other, opened = (CLOSING if opened else OPENING), not opened

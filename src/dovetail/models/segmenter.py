@@ -26,13 +26,13 @@ from dovetail.models.estimator import OPTIMISERS, Estimator, check_choice, check
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import load_model, save_model
 from dovetail.models.inputs import (
-    as_sentence,
     as_sentences,
     as_texts,
     check_count,
     check_probability,
     check_tags,
     labelled,
+    purpose,
 )
 from dovetail.models.segment_chain import ChainSegments, ChainTraining
 from dovetail.models.segment_model import SegmentModel
@@ -40,6 +40,7 @@ from dovetail.models.segment_training import SegmentTraining, length_bound, too_
 from dovetail.models.segment_tuning import balanced, segment_counts, segment_f1
 from dovetail.models.tuning import COARSE_BALANCES
 from dovetail.structures.semimarkov import Segments
+from dovetail.text.given import as_sentence
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.tags import spans_to_tags
@@ -183,8 +184,8 @@ class Segmenter(Estimator):
             model = balanced(model, held_out, right, self._threads())
         self.model_ = model
         self.vocabulary_ = self._vocabulary(given) if self.words else None
-        best = monitor.best_dev if monitor.best is not None else None
-        self.card_ = card | {"left_out": left_out, "stopped": monitor.reason, "dev": best}
+        score = self._f1(held_out, right) if dev is not None else None
+        self.card_ = card | {"left_out": left_out, "stopped": monitor.reason, "dev": score}
         return self
 
     def _prepare(self, corpus: list[Sentence], gold: list[list[Span]]) -> tuple[Any, int]:
@@ -278,7 +279,7 @@ class Segmenter(Estimator):
             if len(sentence) and self.target not in sentence.layers:
                 has = ", ".join(["word", *sentence.layers])
                 raise DovetailError(
-                    f"{what} sentence {number} has no layer {self.target!r} to learn from (it has {has}); "
+                    f"{what} sentence {number} has no layer {self.target!r} {purpose(what)} (it has {has}); "
                     f"name the right one as target"
                 )
         assert self.target is not None
@@ -424,12 +425,14 @@ class Segmenter(Estimator):
 
     def score(self, sentences: Sequence[Any], gold: Sequence[Sequence[str]] | None = None) -> float:
         """F1 of segments in percent: of words, or of entities. ``gold`` has the answers, as for ``fit``."""
-        corpus, right_spans = self._examples(self._labelled(sentences, gold, "gold"), "gold")
+        return self._f1(*self._examples(self._labelled(sentences, gold, "gold"), "gold"))
+
+    def _f1(self, corpus: list[Sentence], gold: list[list[Span]]) -> float:
         model = self._model()
         counts = []
         for low, high in _ranges(corpus):
             segments = model.best(model.batch(corpus[low:high], self._threads()))
-            counts.append(segment_counts(right_spans[low:high], corpus[low:high], segments, model.labels))
+            counts.append(segment_counts(gold[low:high], corpus[low:high], segments, model.labels))
         right, found, correct = np.sum(counts, axis=0) if counts else (0, 0, 0)
         return float(200.0 * correct / max(right + found, 1))
 

@@ -28,17 +28,19 @@ from dovetail.models.estimator import OPTIMISERS, Estimator, check_choice, check
 from dovetail.models.explain import Explanation, explain_token
 from dovetail.models.file import COMPACT_VERSION, load_model, save_model
 from dovetail.models.inputs import (
-    as_sentence,
     as_sentences,
     check_as_many,
     check_count,
     check_probability,
+    check_size,
     check_tags,
+    purpose,
 )
 from dovetail.models.labels import Labels
 from dovetail.models.tuning import COARSE_BALANCES, agreeing, balanced, calibrated
 from dovetail.structures.chain import ChainBatch
-from dovetail.text.sentence import Document, Sentence, Span
+from dovetail.text.given import as_sentence
+from dovetail.text.sentence import Document, Sentence, Span, as_span
 from dovetail.version import __version__
 
 WHOLE = 0.5  # documents count as whole if names come again in them this often, as a part of what is expected
@@ -154,13 +156,13 @@ class Tagger(Estimator):
         if not any(len(s) for s in corpus):
             raise DovetailError("the training data has no tokens; check the file and its format")
         labels = Labels.learn(tags, self.scheme)
-        features = self._features_for(corpus, as_sentences(dev) if dev is not None else None)
+        held_out = as_sentences(dev) if dev is not None else []
+        features = self._features_for(corpus, held_out if dev is not None else None)
         training = self._prepare(corpus, tags, features, labels)
         optimiser = self._optimiser()
         monitor = Monitor(report=progress, patience=self.patience)
         if self.optimiser != "lbfgs":
             monitor.dev_every = 1
-        held_out = as_sentences(dev) if dev is not None else []
         gold = self._tags_of(held_out, dev_tags, "dev") if dev is not None else []
         if dev is not None:
             monitor.dev_score = self._dev_scorer(training, held_out, gold)
@@ -189,7 +191,7 @@ class Tagger(Estimator):
             "sentences": len(corpus),
             "tokens": sum(map(len, corpus)),
             "stopped": monitor.reason,
-            "dev": monitor.best_dev if monitor.best is not None else None,
+            "dev": self.score(held_out, gold) if dev is not None else None,
         }
         return self
 
@@ -265,7 +267,7 @@ class Tagger(Estimator):
             if lacking is not None:
                 has = ", ".join(["word", *corpus[lacking].layers])
                 raise DovetailError(
-                    f"{what} sentence {lacking + 1} has no layer {self.target!r} to learn from (it has {has}); "
+                    f"{what} sentence {lacking + 1} has no layer {self.target!r} {purpose(what)} (it has {has}); "
                     f"name the right one as target"
                 )
         else:
@@ -306,11 +308,14 @@ class Tagger(Estimator):
         """The entities of a batch of sentences, with their probabilities."""
         return entity_probabilities(self._model(), self._model().chains(sentences, self._threads()))
 
-    def span_probability(self, sentence: Sentence | Sequence[str], span: Span) -> float:
+    def span_probability(self, sentence: Sentence | Sequence[str], span: Span | tuple[int, int, str]) -> float:
         """The exact probability that the tokens of a span form an entity of its type, no longer and no shorter."""
-        one = as_sentence(sentence)
+        one, span = as_sentence(sentence), as_span(span)
         if not 0 <= span.start < span.end <= len(one):
             raise DovetailError(f"the span {span.start} to {span.end} does not lie in a sentence of {len(one)} words")
+        types = self._model().labels.types
+        if span.label not in types:
+            raise DovetailError(f"label={span.label!r}: choose one that the tagger knows: {', '.join(types)}")
         [batch] = self._batches([one])
         return entity_probabilities(self._model(), batch, [[span]])[0][0].probability or 0.0
 
@@ -372,6 +377,7 @@ class Tagger(Estimator):
 
     def pruned(self, smallest: float) -> Tagger:
         """A tagger like this one without weights that are smaller than this, for a smaller file."""
+        check_size("smallest", smallest)
         found = Tagger(**self.get_params())
         found.model_, found.card_ = self._model().pruned(smallest), self.card_
         return found

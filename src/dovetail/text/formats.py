@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from dovetail.text.brat import read_brat, write_brat
 from dovetail.text.conll import read_conll, write_conll
 from dovetail.text.conllu import read_conllu, write_conllu
 from dovetail.text.documents import marked
+from dovetail.text.given import as_sentence, kind_of
 from dovetail.text.jsonl import read_jsonl, write_jsonl
 from dovetail.text.plain import read_text, write_text
 from dovetail.text.sentence import Document, Sentence
@@ -58,13 +59,27 @@ def sentences(path: str | PathLike[str], format: str | None = None, **options: A
 
 
 def write(
-    items: Iterable[Document | Sentence],
+    items: Document | Sentence | Iterable[Document | Sentence | Sequence[str]],
     path: str | PathLike[str],
     format: str | None = None,
     **options: Any,
 ) -> None:
-    """Write documents or sentences in the format that is named, else in the one that the file name ends in."""
-    _format_of(path, format).write(items, path, **options)
+    """Write documents or sentences in the format that is named, else in the one that the file name ends in.
+
+    A document or sentence may come alone, and a sentence may be a list of words.
+    """
+    _format_of(path, format).write(_items(items), path, **options)
+
+
+def _items(given: Any) -> Iterator[Document | Sentence]:
+    """What there is to write, one by one; a string, or anything else that cannot be written, is an error at once."""
+    if isinstance(given, Document | Sentence):
+        return iter([given])
+    if isinstance(given, str):
+        raise DovetailError("give documents or sentences to write; dovetail.segment(text) finds those of a text")
+    if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
+        raise DovetailError(f"give documents or sentences to write; this is {kind_of(given)}")
+    return (i if isinstance(i, Document | Sentence) else as_sentence(i, n) for n, i in enumerate(given, 1))
 
 
 def guess_format(path: str | PathLike[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Sentences and documents as HTML, for notebooks: entities as coloured marks, trees as pictures.
+"""Sentences and documents as HTML, for notebooks: entities as coloured marks, trees and dependencies as pictures.
 
 Colours are thin enough to be read on white and on black; the letters keep the colour of the page.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from html import escape
 from itertools import pairwise
 
+from dovetail.errors import InputError
 from dovetail.text.sentence import Document, Sentence, Span
 
 _HUES = {"PER": 210, "PERSON": 210, "LOC": 140, "GPE": 140, "ORG": 30, "MISC": 280}
@@ -20,18 +21,18 @@ _CHIP = "font-size:0.7em;font-weight:600;margin-left:0.4em;opacity:0.85;white-sp
 
 
 def sentence_html(sentence: Sentence) -> str:
-    """The text of a sentence with its entities marked, and its tree.
+    """The text of a sentence with its entities marked, and its tree and dependencies.
 
     >>> ada = Sentence(("Ada", "<3"), {"ner": ("B-PER", "O")})
     >>> "Ada" in sentence_html(ada), "&lt;3" in sentence_html(ada)
     (True, True)
     """
-    return _block(_marked(sentence)) + _tree(sentence)
+    return _block(_marked(sentence)) + _tree(sentence) + _dependencies(sentence)
 
 
 def document_html(document: Document) -> str:
-    """The text of a document with its entities marked; with trees, a sentence at a time."""
-    if any(sentence.tree is not None for sentence in document):
+    """The text of a document with its entities marked; with pictures, a sentence at a time."""
+    if any(sentence.tree is not None or "head" in sentence.layers for sentence in document):
         return "".join(map(sentence_html, document))
     if document.text is None or any(sentence.offsets is None for sentence in document):
         return "".join(_block(_marked(sentence)) for sentence in document)
@@ -96,6 +97,22 @@ def _tree(sentence: Sentence) -> str:
         return ""
     from dovetail.text.tree_svg import tree_svg
 
-    # As an image of its own, so that its style touches nothing else on the page.
-    data = b64encode(tree_svg(sentence.tree, sentence.spans).encode()).decode()
-    return f'<div style="overflow-x:auto"><img alt="tree" src="data:image/svg+xml;base64,{data}"></div>'
+    return _picture("tree", tree_svg(sentence.tree, sentence.spans))
+
+
+def _dependencies(sentence: Sentence) -> str:
+    """The arcs over the words; none where the layer ``head`` is no tree, which is to be shown all the same."""
+    if "head" not in sentence.layers or not len(sentence):
+        return ""
+    from dovetail.text.draw_dependencies import dependency_svg
+
+    try:
+        return _picture("dependencies", dependency_svg(sentence))
+    except InputError:
+        return ""
+
+
+def _picture(name: str, svg: str) -> str:
+    """An image of its own, so that its style touches nothing else on the page."""
+    data = b64encode(svg.encode()).decode()
+    return f'<div style="overflow-x:auto"><img alt="{name}" src="data:image/svg+xml;base64,{data}"></div>'

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import is_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from dovetail.errors import DovetailError
+from dovetail.text.layers import Layers
 from dovetail.text.tags import spans_to_tags, tags_to_spans
 
 if TYPE_CHECKING:  # a tree is made of spans
@@ -57,6 +59,17 @@ class Span:
     probability: float | None = None
     source: Source | None = field(default=None, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        try:
+            if 0 <= self.start <= self.end:  # equal: a constituent without words
+                return
+        except TypeError:
+            pass
+        raise DovetailError(
+            f"a span from {self.start!r} to {self.end!r}: give the numbers of its first word, from 0, "
+            f"and of the word after its last"
+        )
+
     @property
     def text(self) -> str:
         """The characters of the span.
@@ -89,6 +102,29 @@ class Span:
         return offsets
 
 
+_SPANS = frozenset({Span})
+_TUPLES = frozenset({tuple})
+
+
+def as_spans(given: Iterable[Any]) -> tuple[Span, ...]:
+    """Spans, those that are plain tuples made into such.
+
+    >>> as_spans([(0, 2, "PER"), Span(3, 4, "LOC")])[0]
+    Span(start=0, end=2, label='PER', probability=None)
+    """
+    spans = tuple(given)
+    return spans if _SPANS.issuperset(map(type, spans)) else tuple(map(as_span, spans))
+
+
+def as_span(given: Any) -> Span:
+    """A span, from itself or a plain tuple (start, end, label), a probability perhaps after them."""
+    if isinstance(given, Span):
+        return given
+    if type(given) not in (tuple, list) or len(given) not in (3, 4) or not isinstance(given[2], str):
+        raise DovetailError(f"give a span as Span(start, end, label), which count words; this is {given!r:.60}")
+    return Span(*given)
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """Words and everything known about them.
@@ -97,7 +133,8 @@ class Sentence:
     entities that a layer cannot (nested ones); ``offsets`` are character positions in the text of the
     document; ``document`` tells which neighbours belong to the same one, where the file tells documents apart;
     ``tree`` is the constituent tree over the words; ``raw`` holds the characters from the first word to the last,
-    where there is a text. Iteration goes over the words.
+    where there is a text. Iteration goes over the words, and ``sentence[0]`` is the first. Words and values may be
+    given as lists; they are kept as tuples.
 
     >>> s = Sentence(("Ada", "Lovelace", "wrote"), {"ner": ("B-PER", "I-PER", "O")})
     >>> s.entities()
@@ -107,7 +144,7 @@ class Sentence:
     """
 
     words: tuple[str, ...]
-    layers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    layers: Mapping[str, tuple[str, ...]] = field(default_factory=Layers)
     spans: tuple[Span, ...] = ()
     offsets: tuple[tuple[int, int], ...] | None = None
     id: str | None = None
@@ -117,11 +154,16 @@ class Sentence:
     raw: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if type(self.words) is not tuple:
+            object.__setattr__(self, "words", _listed("words", self.words))
         if self.spans:
             object.__setattr__(self, "spans", self.located(self.spans))
+        if type(self.layers) is not Layers:
+            object.__setattr__(self, "layers", _as_layers(self.layers))
+        length = len(self.words)
         for name, values in self.layers.items():
-            if len(values) != len(self.words):
-                raise ValueError(f"layer {name!r} has {len(values)} values for {len(self.words)} words")
+            if len(values) != length:
+                raise ValueError(f"layer {name!r} has {len(values)} values for {length} words")
         if self.offsets is not None and len(self.offsets) != len(self.words):
             raise ValueError(f"{len(self.offsets)} offsets for {len(self.words)} words")
         if self.tree is not None and len(self.tree) != len(self.words):
@@ -132,6 +174,14 @@ class Sentence:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        return self.words[place]
 
     def __str__(self) -> str:
         return self.text
@@ -157,7 +207,7 @@ class Sentence:
         >>> Sentence(("Ada", "slept")).located([Span(0, 1, "PER")])[0].text
         'Ada'
         """
-        given = tuple(spans)
+        given = as_spans(spans)
         known = given[0].source if given else None
         own = self.words, self.offsets, self.raw
         if known is not None and all(map(is_, known, own)) and all(span.source is known for span in given):
@@ -169,6 +219,7 @@ class Sentence:
         """The entities that the tags of ``layer`` spell out, as conlleval reads them."""
         tags = self.layers.get(layer)
         if tags is None:
+            _check_name(layer)
             return ()
         source = self.source
         return tuple(Span(start, end, label, None, source) for start, end, label in tags_to_spans(tags))
@@ -177,18 +228,46 @@ class Sentence:
         """A copy with the layer added or replaced."""
         return replace(self, layers={**self.layers, name: tuple(values)})
 
-    def with_entities(self, spans: tuple[Span, ...], layer: str = "ner") -> Sentence:
-        """A copy whose ``layer`` holds these flat entities as IOB2 tags; its ``spans`` keeps them whole."""
-        tags = spans_to_tags([(s.start, s.end, s.label) for s in spans], len(self.words))
-        return replace(self, layers={**self.layers, layer: tuple(tags)}, spans=tuple(spans))
+    def with_entities(self, spans: Iterable[Span | tuple[int, int, str]], layer: str = "ner") -> Sentence:
+        """A copy whose ``layer`` holds these flat entities as IOB2 tags; its ``spans`` keeps them whole.
+
+        >>> Sentence(("Ada", "slept")).with_entities([(0, 1, "PER")]).layers["ner"]
+        ('B-PER', 'O')
+        """
+        found = as_spans(spans)
+        tags = spans_to_tags([(s.start, s.end, s.label) for s in found], len(self.words))
+        return replace(self, layers={**self.layers, layer: tuple(tags)}, spans=found)
+
+
+def _listed(what: str, values: Any) -> tuple[str, ...]:
+    """What was given as a list, as a tuple; a string is no list of words, though Python takes it for one."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise DovetailError(
+            f"{what}={values!r:.60}: give a list of strings, one a word; dovetail.segment(text) finds those of a text"
+        )
+    return tuple(values)
+
+
+def _as_layers(given: Any) -> Layers:
+    if not isinstance(given, Mapping):
+        raise DovetailError(f"layers={given!r:.60}: give a dictionary, from names to a value for each word")
+    if _TUPLES.issuperset(map(type, given.values())):
+        return Layers(given)
+    return Layers({name: _listed(f"layer {name!r}", values) for name, values in given.items()})
+
+
+def _check_name(layer: object) -> None:
+    if not isinstance(layer, str):
+        raise DovetailError(f"layer={layer!r}: a layer is known by its name, such as 'ner'")
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """Sentences that belong together, with the text that their offsets point into, if there is one.
 
-    Iteration goes over the sentences. A document too long to be held whole comes in pieces: each but the first
-    ``continues`` the one before it, and the text of a piece begins at character ``offset`` of the whole.
+    Iteration goes over the sentences, and ``document[0]`` is the first. A document too long to be held whole comes in
+    pieces: each but the first ``continues`` the one before it, and the text of a piece begins at character ``offset``
+    of the whole.
 
     >>> piece = Document((Sentence(("Bern",), offsets=((90, 94),)),), " Bern.", offset=89, continues=True)
     >>> piece.slice(90, 94)
@@ -217,6 +296,7 @@ class Document:
         >>> [(e.text, e.label, e.start_char, e.end_char) for e in Document((bern,), "In Bern").entities()]
         [('Bern', 'LOC', 3, 7)]
         """
+        _check_name(layer)
         return tuple(span for s in self.sentences for span in s.spans or s.entities(layer))
 
     def __str__(self) -> str:
@@ -238,3 +318,11 @@ class Document:
 
     def __iter__(self) -> Iterator[Sentence]:
         return iter(self.sentences)
+
+    @overload
+    def __getitem__(self, place: int) -> Sentence: ...
+    @overload
+    def __getitem__(self, place: builtins.slice) -> tuple[Sentence, ...]: ...
+
+    def __getitem__(self, place: int | builtins.slice) -> Sentence | tuple[Sentence, ...]:
+        return self.sentences[place]

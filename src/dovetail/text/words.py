@@ -28,6 +28,19 @@ def half_width(text: str) -> str:
     return text if text.isascii() else text.translate(_HALF_WIDTH)
 
 
+def composed(words: Sequence[str]) -> Sequence[str]:
+    """The words with every letter and its accents in one character, where there is one (NFC): themselves, mostly.
+
+    Some systems write the same letters decomposed, an accent after its letter (NFD).
+
+    >>> composed(["Zu\\u0308rich"])[0] == "Z\\xfcrich"
+    True
+    """
+    if unicodedata.is_normalized("NFC", "\n".join(words)):
+        return words
+    return [unicodedata.normalize("NFC", word) for word in words]
+
+
 @cache
 def kind(character: str) -> str:
     """What a character is: d a digit, n a numeral, t a measure of time, a a letter with case, c any other letter,

@@ -1,0 +1,52 @@
+"""The dev score that a model tells of is that of the model as it was tuned, not of one on the way there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dovetail.models.domains import MultiDomainTagger
+from dovetail.models.joint_parser import JointParser
+from dovetail.models.nested import NestedTagger
+from dovetail.models.segmenter import Segmenter
+from dovetail.models.tagger import Tagger
+from dovetail.text.sentence import Sentence
+from tests.models.kinds import KINDS
+
+
+def _odd(sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences, the tags of every third away, so that no model is right about all of them."""
+    return [replace(s, layers={"ner": ("O",) * len(s)}, spans=()) if i % 3 == 0 else s for i, s in enumerate(sentences)]
+
+
+MODELS: dict[str, tuple[Any, str]] = {
+    "tagger": (Tagger(features=["shape[0]", "suffix(2)[0]"], iterations=2), "tagger"),
+    "markov": (Segmenter(target="ner", model="markov", iterations=2), "tagger"),
+    "segments": (Segmenter(target="ner", iterations=2), "tagger"),
+    "nested": (NestedTagger(iterations=2, min_count=1), "tagger"),
+    "joint": (JointParser(iterations=1, entity_min_count=1), "joint"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_dev_score_is_that_of_the_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, kind = MODELS[name]
+    train = KINDS[kind].sentences
+    dev = _odd(train) if kind == "tagger" else train
+    monkeypatch.setattr(type(model), "_dev_scorer" if name != "joint" else "_joint_scorer", lambda *_: lambda _: 12.5)
+    model.fit(train, dev=iter(dev))
+    assert model.card_["dev"] == pytest.approx(model.score(dev))
+    assert model.card_["dev"] != 12.5
+
+
+def test_of_domains_it_is_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    flat = KINDS["tagger"].sentences
+    dev = {"a": flat, "b": _odd(flat)}
+    monkeypatch.setattr(MultiDomainTagger, "_dev_scorer", lambda *_: lambda *_: 12.5)
+    model = MultiDomainTagger(tagger=Tagger(features=["shape[0]"], iterations=2)).fit({"a": flat, "b": flat}, dev=dev)
+    scores = [model.score(sentences, name) for name, sentences in dev.items()]
+    assert model.card_["dev"] == pytest.approx(np.mean(scores))
+    assert scores[0] != scores[1]
