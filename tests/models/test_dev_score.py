@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dovetail.models.dependency import DependencyParser
 from dovetail.models.domains import MultiDomainTagger
 from dovetail.models.joint_parser import JointParser
 from dovetail.models.nested import NestedTagger
@@ -27,6 +28,7 @@ MODELS: dict[str, tuple[Any, str]] = {
     "markov": (Segmenter(target="ner", model="markov", iterations=2), "tagger"),
     "segments": (Segmenter(target="ner", iterations=2), "tagger"),
     "nested": (NestedTagger(iterations=2, min_count=1), "tagger"),
+    "dependency": (DependencyParser(bits=10, iterations=1), "dependency"),
     "joint": (JointParser(iterations=1, entity_min_count=1), "joint"),
 }
 

@@ -176,7 +176,7 @@ class DependencyParser(Estimator):
             "sentences": len(corpus),
             "tokens": sum(map(len, corpus)),
             "stopped": monitor.reason,
-            "dev": monitor.best_dev if monitor.best is not None else None,
+            "dev": None,
             "pruned_gold_arcs": training.lost,
         }
         self.relations_ = None
@@ -185,6 +185,8 @@ class DependencyParser(Estimator):
             arcs = [with_arcs(s.words, t, (h - 1).tolist()) for s, t, h in zip(corpus, tags, heads, strict=True)]
             known = [s.layers.get("deprel", ()) for s in corpus]
             self.relations_ = self._new_relations().fit(arcs, known, progress=progress)
+        if held_out is not None:
+            self.card_["dev"] = self.score(held_out.sentences)
         return self
 
     def _learn_tags(
