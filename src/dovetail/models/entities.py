@@ -31,7 +31,7 @@ def entity_probabilities(
         (k, path, before)
         for k, (_, span) in enumerate(asked)
         for path, before in spellings(span.label, span.end - span.start, model.constrain)
-    ]  # none for a type that the model does not know
+    ]  # none where no labels spell such an entity
     probability = np.zeros(len(asked))
     if queries:
         found = batch.path_probabilities(
