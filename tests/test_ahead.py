@@ -14,8 +14,8 @@ from dovetail import ahead
 TRY = """
 import numpy as np
 from dovetail import ahead
-from dovetail.structures.chain import ChainBatch, ChainPotentials
-from dovetail.structures.chain_kernels import forward_backward
+from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+from dovetail.structures.chain.sums import forward_backward
 
 ahead.compile_chains()
 started = ahead._running is not None

@@ -27,7 +27,7 @@ _running: subprocess.Popen[bytes] | None = None
 def compile_chains() -> None:
     """Begin to compile sums over chains in a process of its own, unless they are on disk or there is a single core."""
     global _running
-    from dovetail.structures.chain_kernels import forward_backward
+    from dovetail.structures.chain.sums import forward_backward
 
     if _running is not None or (os.cpu_count() or 1) < 2 or _is_cached(forward_backward):
         return
@@ -63,7 +63,7 @@ def main() -> None:
     """Compile what training calls, by calling it on a chain of two tokens."""
     import numpy as np
 
-    from dovetail.structures.chain import ChainBatch, ChainPotentials
+    from dovetail.structures.chain.single import ChainBatch, ChainPotentials
 
     batch = ChainBatch(ChainPotentials.of(np.zeros((2, 2)), np.zeros((2, 2))), np.array([0, 2]), threads=1)
     batch.log_partition_and_marginals()

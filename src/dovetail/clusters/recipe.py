@@ -22,7 +22,7 @@ from dovetail.errors import DovetailError
 from dovetail.text.report import ReadReport
 
 if TYPE_CHECKING:
-    from dovetail.features.clusters import Clusters
+    from dovetail.features.resources.clusters import Clusters
 
 FINEST = 1000
 COARSE = 200
@@ -89,8 +89,8 @@ def as_resources(clusterings: Mapping[str, Clustering]) -> dict[str, Clusters]:
 
     Classes of a flat clustering are used whole, those of Brown's tree at several levels.
     """
-    from dovetail.features.casing import casing
-    from dovetail.features.clusters import Clusters
+    from dovetail.features.resources.casing import casing
+    from dovetail.features.resources.clusters import Clusters
 
     found = {name: Clusters.of(clustering) for name, clustering in clusterings.items()}
     for name in found:

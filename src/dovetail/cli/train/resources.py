@@ -15,7 +15,7 @@ from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.clusters.clustering import Clustering
-    from dovetail.features.resource import Resource
+    from dovetail.features.resources.resource import Resource
 
 Unlabelled = Annotated[
     list[Path] | None,
@@ -81,7 +81,7 @@ def word_resources(
         clusterings = {**{f"{name}_" if name in learnt else name: c for name, c in clusterings.items()}, **learnt}
     found: dict[str, Any] = {**lists, **as_resources(clusterings)}
     if association:
-        from dovetail.features.association import Association
+        from dovetail.features.resources.association import Association
 
         reporter.doing("counting association")
         table = Association.count(
@@ -93,7 +93,7 @@ def word_resources(
 
 def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:
     """Lists of names by name, from NAME=FILE."""
-    from dovetail.features.lexicon import Lexicon
+    from dovetail.features.resources.lexicon import Lexicon
     from dovetail.text.report import ReadReport
 
     found: dict[str, Any] = {}
