@@ -58,7 +58,7 @@ assert not {"numpy", "numba", "dovetail.text"} & set(sys.modules), "import dovet
 dovetail.text.read_brackets, dovetail.text.sentences, dovetail.text.brackets.parse_tree, dovetail.text.tree_svg
 dovetail.evaluate.scores_table, dovetail.evaluate.bootstrap
 dovetail.features.resources.lexicon.Lexicon, dovetail.features.algebra.templates
-dovetail.clusters.recipe.learn_clusterings, dovetail.structures.chain.Chain
+dovetail.features.resources.recipe.learn_clusterings, dovetail.structures.chain.Chain
 dovetail.models.base.Estimator, dovetail.active.select, dovetail.active.diversity
 dovetail.curves.LearningCurve, dovetail.curves.runs, dovetail.grammars.pcfg, dovetail.learning.losses
 dovetail.scorers.linear

@@ -13,7 +13,7 @@ from dovetail.learning.monitor import Monitor
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
 from dovetail.learning.priors import Prior
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 
 
 @dataclass

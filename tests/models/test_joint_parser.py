@@ -17,7 +17,7 @@ from dovetail.models.joint.estimator import BIASES, JointParser
 from dovetail.models.joint.training import JointCorpus, JointTraining, Least
 from dovetail.models.parser.training import ParserSettings
 from dovetail.models.tagging import pos_tagger
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.text.brackets import parse_tree
 from dovetail.text.sentence import Sentence, Span
 from tests.trees import NAMES, treebank

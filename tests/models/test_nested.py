@@ -27,7 +27,7 @@ from dovetail.learning.monitor import Progress
 from dovetail.models.nested.estimator import NestedTagger
 from dovetail.models.nested.gold import as_tree
 from dovetail.models.nested.training import NestedTraining
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 

@@ -11,7 +11,7 @@ from dovetail.features.algebra.sets import FeatureSet
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.models.tagger.labels import Labels
 from dovetail.models.tagger.training import Training
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence
 from tests.models.corpus import made
 

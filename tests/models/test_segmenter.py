@@ -17,7 +17,7 @@ from dovetail.features.resources.variety import Variety
 from dovetail.learning.losses import LOSSES
 from dovetail.models.segmenter.estimator import MODELS, Segmenter
 from dovetail.models.segmenter.training import SegmentTraining, length_bound
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 

@@ -123,7 +123,7 @@ def _of_kind(name: str, value: Any, default: Any) -> Any:
 @cache
 def _resources(kind: str, paths: tuple[str, ...]) -> dict[str, Any]:
     """Resources from their files, read once a process: runs share them. Clusters bring casing along, as in training."""
-    from dovetail.clusters.recipe import as_resources, read_clusterings
+    from dovetail.features.resources.recipe import as_resources, read_clusterings
     from dovetail.features.resources.templates import class_of
 
     if kind == "clusters":

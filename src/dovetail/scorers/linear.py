@@ -13,7 +13,7 @@ from dovetail.features.compile.design import Design
 from dovetail.features.compile.index import narrow
 from dovetail.features.compile.merge import Merged
 from dovetail.scorers import linear_kernels as kernels
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.threads import block_ranges, ranges_of, run_ranges
 
 Floats = NDArray[np.float64]

@@ -171,7 +171,7 @@ def train_dependency(
 
 def _clusters(paths: Any) -> dict[str, Any]:
     """Clusters by the names of their files."""
-    from dovetail.clusters.recipe import as_resources, read_clusterings
+    from dovetail.features.resources.recipe import as_resources, read_clusterings
     from dovetail.text.report import ReadReport
 
     report = ReadReport()

@@ -63,7 +63,7 @@ def word_resources(
     keep: Path | None = None,
 ) -> dict[str, Resource]:
     """Everything that was asked for, by the names that templates use."""
-    from dovetail.clusters.recipe import as_resources, read_clusterings
+    from dovetail.features.resources.recipe import as_resources, read_clusterings
     from dovetail.text.report import ReadReport
 
     if clusters:
@@ -122,7 +122,7 @@ def _learnt(
     to do without one. It costs half a point of F1 on CoNLL-2003.
     """
     from dovetail.clusters.counts import count_bigrams
-    from dovetail.clusters.recipe import learn_clusterings
+    from dovetail.features.resources.recipe import learn_clusterings
     from dovetail.text import formats
 
     if keep is not None:  # a folder that cannot be made is reported before the long work

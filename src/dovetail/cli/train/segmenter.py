@@ -223,8 +223,8 @@ def _character_resources(
     encoding: str,
 ) -> dict[str, Any]:
     """What was counted or read about characters, by name."""
-    from dovetail.clusters.recipe import read_clusterings
     from dovetail.features.resources.clusters import Clusters
+    from dovetail.features.resources.recipe import read_clusterings
 
     if Path("-") in unlabelled:
         raise DovetailError("--unlabelled -: raw text is read twice, for association and for variety; give a file")

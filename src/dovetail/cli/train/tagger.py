@@ -215,9 +215,9 @@ def train_tagger(
     else:
         loose = sigma is not None
         check_files(train, False, dev_domain=dev_files, strategy=strategy, sigma=loose, no_restrict=not restrict)
-    from dovetail import ahead
     from dovetail.features.algebra import sets
     from dovetail.models.tagger.estimator import Tagger
+    from dovetail.structures.chain import ahead
 
     given: dict[str, Any] = {
         "features": features, "order": order, "target": target, "scheme": scheme, "loss": loss,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.priors import Prior
-from dovetail.scorers.sparse import Listed, SparseGradient
+from dovetail.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
 Items = NDArray[np.int64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dovetail.kernel import kernel
 from dovetail.models.joint.entity_parameters import EntityParameters
 from dovetail.models.parser.parameters import SentenceLists
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.structures.semimarkov.single import Segments, SemiMarkovBatch, SemiMarkovPotentials
 
 Floats = NDArray[np.float64]

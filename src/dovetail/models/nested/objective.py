@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dovetail.features.algebra.nested_sets import PARTS
 from dovetail.models.nested.tags import GoldTags, log_sums, tag_scores, tag_slopes
 from dovetail.scorers.linear import LinearScorer
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.structures.nested.batch import NestedBatch, NestedPotentials, NestedSegments
 from dovetail.structures.nested.parts import TABLES
 

@@ -18,7 +18,7 @@ from dovetail.models.parser.data import treebank_of
 from dovetail.models.parser.estimator import Parser
 from dovetail.models.parser.objective import ParserObjective
 from dovetail.models.parser.training import ParserTraining
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.models.parser.parameters import SentenceLists
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.structures.grammar.parts import Mask
 from dovetail.structures.grammar.single import Derivation, Grammar, GrammarPotentials, ParseChart, cells, count_parts
 from dovetail.structures.grammar.sums import Chart, GrammarWeights, Rules, inside, outside

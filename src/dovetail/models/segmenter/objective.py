@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dovetail.learning.losses import Loss
 from dovetail.models.segmenter.kernels import add_up, share_out
 from dovetail.scorers.linear import LinearScorer
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.structures.semimarkov.single import Segments, SemiMarkovBatch, SemiMarkovPotentials
 from dovetail.threads import run_ranges
 

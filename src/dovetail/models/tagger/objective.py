@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dovetail.learning.losses import Loss
 from dovetail.models.tagger.transitions import Transitions, state_count
 from dovetail.scorers.linear import LinearScorer
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.structures.chain.single import ChainBatch, ChainPotentials
 
 Floats = NDArray[np.float64]

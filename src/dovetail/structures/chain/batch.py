@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dovetail import ahead
 from dovetail.errors import InputError
+from dovetail.structures.chain import ahead
 from dovetail.structures.chain.checks import check_labels, check_offsets, check_potentials, check_queries
 from dovetail.structures.chain.log import log_messages
 from dovetail.structures.chain.parts import (

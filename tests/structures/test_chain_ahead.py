@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dovetail import ahead
+from dovetail.structures.chain import ahead
 
 TRY = """
 import numpy as np
-from dovetail import ahead
+from dovetail.structures.chain import ahead
 from dovetail.structures.chain.single import ChainBatch, ChainPotentials
 from dovetail.structures.chain.sums import forward_backward
 

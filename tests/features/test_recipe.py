@@ -9,9 +9,9 @@ import pytest
 
 from dovetail.clusters.clustering import Clustering
 from dovetail.clusters.counts import count_bigrams_of
-from dovetail.clusters.recipe import as_resources, fitting_classes, learn_clusterings, read_clusterings
 from dovetail.errors import DovetailError
 from dovetail.features.resources.casing import casing
+from dovetail.features.resources.recipe import as_resources, fitting_classes, learn_clusterings, read_clusterings
 
 TEXT = [["the", "cat", "saw", "Ada"], ["the", "dog", "saw", "Alan"], ["a", "cat", "met", "Ada"]] * 20
 

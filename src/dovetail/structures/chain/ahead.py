@@ -32,7 +32,7 @@ def compile_chains() -> None:
     if _running is not None or (os.cpu_count() or 1) < 2 or _is_cached(forward_backward):
         return
     _running = subprocess.Popen(
-        [sys.executable, "-m", "dovetail.ahead"],
+        [sys.executable, "-m", "dovetail.structures.chain.ahead"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
