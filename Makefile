@@ -33,6 +33,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 clean:
 	rm -rf $(VENV) $(RUNTIME) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,11 +26,11 @@ import numpy as np
 
 from dovetail import Sentence, read
 from dovetail.evaluate import entity_scores
-from dovetail.features.strings import shape as word_shape
+from dovetail.features.algebra.strings import shape as word_shape
 
 if TYPE_CHECKING:
-    from dovetail.features.sets import FeatureSet
-    from dovetail.models.chain_training import Training
+    from dovetail.features.algebra.sets import FeatureSet
+    from dovetail.models.tagger.training import Training
 
 # The rest of dovetail is imported where it is measured, so that the memory of CRFsuite is its own.
 
@@ -41,7 +41,7 @@ SETS = ("plain", "rich")
 
 
 def feature_set(name: str) -> FeatureSet:
-    from dovetail.features.sets import FeatureSet
+    from dovetail.features.algebra.sets import FeatureSet
 
     return FeatureSet.from_lines("rich", RICH) if name == "rich" else FeatureSet.named(name)
 
@@ -118,7 +118,7 @@ def pos_of(sentence: Sentence) -> tuple[str, ...]:
 
 def check_same_features(name: str, sentences: list[Sentence]) -> None:
     """The two ways of writing the features give as many distinct ones, and as many a token."""
-    from dovetail.features.named import named_features
+    from dovetail.features.algebra.named import named_features
 
     templates = feature_set(name).templates
     ours: set[int] = set()
@@ -185,8 +185,8 @@ def run_crfsuite(args: argparse.Namespace) -> dict[str, Any]:
 def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
     """Train until the objective is that of CRFsuite; the parts are those that ``Tagger.fit`` uses."""
     from dovetail import Tagger
-    from dovetail.learning.lbfgs import LBFGS
     from dovetail.learning.monitor import Monitor
+    from dovetail.learning.optimisers.lbfgs import LBFGS
 
     train, dev = corpus(args.data, "train"), corpus(args.data, "dev")
     warm_up(train, args)
@@ -242,8 +242,8 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def prepare(train: list[Sentence], tags: list[tuple[str, ...]], args: argparse.Namespace) -> Training:
-    from dovetail.models.chain_training import Training
-    from dovetail.models.labels import Labels
+    from dovetail.models.tagger.labels import Labels
+    from dovetail.models.tagger.training import Training
 
     return Training.prepare(
         train, tags, feature_set(args.set), Labels.learn(tags, "iob2"), order=1, constrain=False, loss="likelihood",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from common import show
 
 from dovetail.evaluate.brackets import bracket_scores
-from dovetail.models.parser import Parser
+from dovetail.models.parser.estimator import Parser
 from dovetail.text import Sentence
 from dovetail.text.formats import sentences
 

@@ -20,7 +20,7 @@ from common import corpus, show
 
 from dovetail import Sentence, Span, Tagger
 from dovetail.evaluate import entity_counts, entity_scores, stratified_shuffling
-from dovetail.models.domains import MultiDomainTagger
+from dovetail.models.domains.tagger import MultiDomainTagger
 
 COMMON = {
     "person": "PER", "location": "LOC", "place": "LOC", "organization": "ORG", "corporation": "ORG", "group": "ORG",

@@ -11,7 +11,7 @@ from finkel_table_5_5 import by_genre
 
 from dovetail import DependencyParser, Sentence
 from dovetail.evaluate import attachment_counts, stratified_shuffling
-from dovetail.models.dependency_domains import fit_domains
+from dovetail.models.dependency.domains import fit_domains
 from dovetail.text.dependencies import with_dependencies
 
 PUBLISHED = {

@@ -19,12 +19,12 @@ from common import corpus, show
 
 from dovetail import Sentence
 from dovetail.clusters.counts import count_bigrams
-from dovetail.clusters.recipe import learn_clusterings
 from dovetail.curves import LearningCurve, curves_of
 from dovetail.curves.configurations import Configuration
 from dovetail.curves.data import CurveData, draw_order
 from dovetail.curves.runs import RunLog
 from dovetail.evaluate import entity_scores
+from dovetail.features.resources.recipe import learn_clusterings
 
 CRFSUITE = {100: 52.0, 250: 64.6, 500: 70.5, 1000: 76.4, 2500: 82.6, 5000: 85.8, 14041: 89.3}
 

@@ -15,8 +15,8 @@ from common import corpus, show
 
 from dovetail import FeatureSet, Segmenter, Tagger
 from dovetail.evaluate import entity_scores
-from dovetail.features.clusters import Clusters
-from dovetail.features.span_sets import SPAN_SETS, span_features
+from dovetail.features.algebra.span_sets import SPAN_SETS, span_features
+from dovetail.features.resources.clusters import Clusters
 
 ENGLISH = {
     "M 10 %": (72.9, 71.3, 72.1), "M 100 %": (82.7, 82.1, 82.4),

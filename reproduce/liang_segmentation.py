@@ -15,9 +15,9 @@ import numpy as np
 from common import show
 
 from dovetail import Segmenter
-from dovetail.features.association import Association
-from dovetail.features.lexicon import Lexicon
-from dovetail.features.variety import Variety
+from dovetail.features.resources.association import Association
+from dovetail.features.resources.lexicon import Lexicon
+from dovetail.features.resources.variety import Variety
 from dovetail.text.words import half_width, read_lines, read_segmented
 
 # Precision, recall and F1 on the test part of PK, table 5.3; our features are those of figures 5-1 and 5-2.

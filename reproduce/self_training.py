@@ -19,7 +19,7 @@ import numpy as np
 from common import corpus, show
 
 from dovetail import FeatureSet, Sentence, Tagger
-from dovetail.clusters.recipe import as_resources, read_clusterings
+from dovetail.features.resources.recipe import as_resources, read_clusterings
 from dovetail.text.files import open_text
 
 SURE = 0.9

@@ -12,8 +12,8 @@ import dovetail
 import dovetail.columns
 from dovetail import DependencyParser, Parser, Sentence, Tagger
 from dovetail.columns import BOUNDARY, Column
-from dovetail.features.clusters import Clusters
-from dovetail.features.lexicon import Lexicon
+from dovetail.features.resources.clusters import Clusters
+from dovetail.features.resources.lexicon import Lexicon
 from dovetail.text.brackets import parse_tree
 
 TEXT = "José García lives in Zürich.  René slept."

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail.features.hashing import string_key
+from dovetail.features.compile.hashing import string_key
 from dovetail.memory import COMPILER, release_memory, untouched_code
 
 SMAPS = """\

@@ -153,7 +153,7 @@ def estimators() -> dict[str, Callable[[], Any]]:
 def try_estimators() -> Iterator[tuple[str, str | None]]:
     """Each estimator with what is wrong with it: it must train, save, load, and answer the same after."""
     import dovetail
-    from dovetail.models.estimator import Estimator
+    from dovetail.models.base import Estimator
 
     made = estimators()
     public = {n for n in dovetail.__all__ if isinstance(c := getattr(dovetail, n), type) and issubclass(c, Estimator)}

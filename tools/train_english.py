@@ -21,8 +21,8 @@ from english_corpora import Corpus, corpora, other_texts
 
 from dovetail import FeatureSet, MultiDomainTagger, Sentence, Tagger, entity_scores
 from dovetail.clusters.counts import count_bigrams
-from dovetail.clusters.recipe import as_resources, learn_clusterings, read_clusterings
 from dovetail.evaluate import reliability
+from dovetail.features.resources.recipe import as_resources, learn_clusterings, read_clusterings
 from dovetail.text.files import open_text
 
 DATA = Path(__file__).parent.parent / "src" / "dovetail" / "data"

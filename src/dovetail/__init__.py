@@ -33,15 +33,15 @@ if TYPE_CHECKING:
         text,
     )
     from dovetail.evaluate import entity_scores, token_scores
-    from dovetail.features.sets import FeatureSet
-    from dovetail.models.dependency import DependencyParser
-    from dovetail.models.domain_parsers import MultiDomainParser
-    from dovetail.models.domains import MultiDomainTagger
-    from dovetail.models.joint_parser import JointParser
-    from dovetail.models.nested import NestedTagger
-    from dovetail.models.parser import Parser
-    from dovetail.models.segmenter import Segmenter
-    from dovetail.models.tagger import Tagger
+    from dovetail.features.algebra.sets import FeatureSet
+    from dovetail.models.dependency.estimator import DependencyParser
+    from dovetail.models.domains.parser import MultiDomainParser
+    from dovetail.models.domains.tagger import MultiDomainTagger
+    from dovetail.models.joint.estimator import JointParser
+    from dovetail.models.nested.estimator import NestedTagger
+    from dovetail.models.parser.estimator import Parser
+    from dovetail.models.segmenter.estimator import Segmenter
+    from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.formats import read, write
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
@@ -96,18 +96,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "DependencyParser": "dovetail.models.dependency",
+    "DependencyParser": "dovetail.models.dependency.estimator",
     "Document": "dovetail.text.sentence",
-    "FeatureSet": "dovetail.features.sets",
-    "MultiDomainParser": "dovetail.models.domain_parsers",
-    "MultiDomainTagger": "dovetail.models.domains",
-    "NestedTagger": "dovetail.models.nested",
-    "JointParser": "dovetail.models.joint_parser",
-    "Parser": "dovetail.models.parser",
-    "Segmenter": "dovetail.models.segmenter",
+    "FeatureSet": "dovetail.features.algebra.sets",
+    "MultiDomainParser": "dovetail.models.domains.parser",
+    "MultiDomainTagger": "dovetail.models.domains.tagger",
+    "NestedTagger": "dovetail.models.nested.estimator",
+    "JointParser": "dovetail.models.joint.estimator",
+    "Parser": "dovetail.models.parser.estimator",
+    "Segmenter": "dovetail.models.segmenter.estimator",
     "Sentence": "dovetail.text.sentence",
     "Span": "dovetail.text.sentence",
-    "Tagger": "dovetail.models.tagger",
+    "Tagger": "dovetail.models.tagger.estimator",
     "entity_scores": "dovetail.evaluate",
     "read": "dovetail.text.formats",
     "segment": "dovetail.text.segment",
@@ -174,7 +174,7 @@ def load(path: str | Path | None = None) -> Any:
 
     Where the kind is known, ``Tagger.load(path)`` tells it to editors and type checkers as well.
     """
-    from dovetail.models.file import load_model
+    from dovetail.modelfile import load_model
 
     found = embedded(ENGLISH_MODEL) if path is None else path
     kind = load_model(found)[0].get("kind")

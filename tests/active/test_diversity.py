@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.active.diversity import TermWeights, choose
-from dovetail.features.strings import normalise_digits, shape
+from dovetail.features.algebra.strings import normalise_digits, shape
 
 SENTENCES = [
     ["Ada", "met", "Alan", "in", "London"],

@@ -8,7 +8,7 @@ from dovetail.active import selection
 from dovetail.active.selection import select
 from dovetail.active.uncertainty import MEASURES, uncertainty
 from dovetail.errors import DovetailError
-from dovetail.models.tagger import Tagger
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Sentence
 from tests.models.corpus import made
 

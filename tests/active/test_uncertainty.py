@@ -7,7 +7,7 @@ import pytest
 
 from dovetail.active.uncertainty import MEASURES, SUMS, uncertainty
 from dovetail.errors import DovetailError
-from dovetail.models.tagger import Tagger
+from dovetail.models.tagger.estimator import Tagger
 from tests.models.corpus import made
 
 FEATURES = ["word[-1:2]", "shape[0]"]

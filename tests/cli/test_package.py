@@ -23,7 +23,7 @@ def test_every_exported_name_is_there() -> None:
 
 
 def test_names_are_those_of_their_homes() -> None:
-    from dovetail.models.tagger import Tagger
+    from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.formats import read
 
     assert dovetail.Tagger is Tagger
@@ -57,8 +57,9 @@ import dovetail
 assert not {"numpy", "numba", "dovetail.text"} & set(sys.modules), "import dovetail is to be quick"
 dovetail.text.read_brackets, dovetail.text.sentences, dovetail.text.brackets.parse_tree, dovetail.text.tree_svg
 dovetail.evaluate.scores_table, dovetail.evaluate.bootstrap
-dovetail.features.lexicon.Lexicon, dovetail.features.templates, dovetail.clusters.recipe.learn_clusterings
-dovetail.structures.chain.Chain, dovetail.models.file.load_model, dovetail.active.select, dovetail.active.diversity
+dovetail.features.resources.lexicon.Lexicon, dovetail.features.algebra.templates
+dovetail.features.resources.recipe.learn_clusterings, dovetail.structures.chain.Chain
+dovetail.models.base.Estimator, dovetail.active.select, dovetail.active.diversity
 dovetail.curves.LearningCurve, dovetail.curves.runs, dovetail.grammars.pcfg, dovetail.learning.losses
 dovetail.scorers.linear
 for name in ("text", "features"):
@@ -91,7 +92,7 @@ def test_types_of_what_is_loaded(tmp_path: Path) -> None:
     told, problems, _ = api.run([*options, str(file)])
     lines = [line.split("Revealed type is ")[1] for line in told.splitlines() if "Revealed" in line]
     assert len(lines) == 6, told + problems
-    assert lines[0] == '"dovetail.models.tagger.Tagger"'
+    assert lines[0] == '"dovetail.models.tagger.estimator.Tagger"'
     assert "Segmenter" in lines[1]
     assert "Parser" in lines[1]
     assert lines[2] == lines[3] == '"dovetail.text.sentence.Document"'

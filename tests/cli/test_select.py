@@ -9,8 +9,8 @@ import pytest
 
 from dovetail.active import MEASURES
 from dovetail.cli.select import Measure
-from dovetail.models.segmenter import Segmenter
-from dovetail.models.tagger import Tagger
+from dovetail.models.segmenter.estimator import Segmenter
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.formats import read, sentences, write
 from tests.cli.conftest import Run
 from tests.models.corpus import made

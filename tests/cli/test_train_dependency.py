@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dovetail.cli.main import main
-from dovetail.models.dependency import DependencyParser
+from dovetail.models.dependency.estimator import DependencyParser
 from dovetail.text.conllu import write_conllu
 from dovetail.text.jsonl import write_jsonl
 from tests.cli.conftest import Run

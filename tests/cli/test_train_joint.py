@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.models.file import load_model
+from dovetail.modelfile import load_model
 from dovetail.text.jsonl import write_jsonl
 from tests.cli.conftest import Run
 from tests.models.test_joint_parser import annotated

@@ -15,8 +15,8 @@ import pytest
 from dovetail.cli import progress
 from dovetail.cli.train.tagger import Loss, Optimiser
 from dovetail.learning.losses import LOSSES
-from dovetail.models.estimator import OPTIMISERS
-from dovetail.models.tagger import Tagger
+from dovetail.models.base import OPTIMISERS
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.formats import read, write
 from tests.cli.conftest import Run, trained
 

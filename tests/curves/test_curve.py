@@ -14,7 +14,7 @@ from dovetail.curves.data import CurveData, draw_order
 from dovetail.curves.runs import Run, RunLog
 from dovetail.curves.train import train_and_score
 from dovetail.errors import DovetailError, InputError
-from dovetail.models.tagger import Tagger
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Sentence
 from tests.models.corpus import made
 

@@ -10,9 +10,9 @@ import pytest
 import typer
 
 from dovetail.cli.app import app
-from dovetail.features.parse import FUNCTIONS, PLAIN
-from dovetail.features.sets import SETS
-from dovetail.models.tagger import Tagger
+from dovetail.features.algebra.parse import FUNCTIONS, PLAIN
+from dovetail.features.algebra.sets import SETS
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.formats import FORMATS
 from tests.docs.pages import OTHERS, PAGES, ROOT, anchors, difference, links
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dovetail.models.parser import Parser
+from dovetail.models.parser.estimator import Parser
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "parsing.md").read_text(encoding="utf-8")
@@ -26,6 +26,6 @@ def test_defaults_are_those_of_the_code() -> None:
 def test_every_way_a_tree_is_found_is_told() -> None:
     from typing import get_args
 
-    from dovetail.models.parser_decoding import Search
+    from dovetail.models.parser.decoding import Search
 
     assert set(get_args(Search)) <= set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))

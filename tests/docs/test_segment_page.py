@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from dovetail.features.span_sets import SPAN_SETS
-from dovetail.features.word_sets import WORD_SETS
-from dovetail.models.segmenter import MODELS, Segmenter
+from dovetail.features.algebra.span_sets import SPAN_SETS
+from dovetail.features.algebra.word_sets import WORD_SETS
+from dovetail.models.segmenter.estimator import MODELS, Segmenter
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "segment.md").read_text(encoding="utf-8")

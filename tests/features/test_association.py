@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from dovetail.columns import Column
 from dovetail.errors import DovetailError, InputError, ModelFileError
-from dovetail.features import association_count
-from dovetail.features.association import HOWS, Association
+from dovetail.features.resources import association_count
+from dovetail.features.resources.association import HOWS, Association
 
 LINES = st.lists(st.text("abcd", max_size=9), min_size=1, max_size=12).filter(lambda ls: any(len(x) > 1 for x in ls))
 SENTENCES = st.lists(st.text("abcde", max_size=8), max_size=5)
@@ -245,7 +245,7 @@ def test_more_errors(tmp_path: Path) -> None:
 
 
 def test_settings_of_another_table_are_refused(tmp_path: Path) -> None:
-    from dovetail.models.file import load_model, save_model
+    from dovetail.modelfile import load_model, save_model
 
     Association.count([io.StringIO("ab\nba")], unit="char").save(tmp_path / "a")
     header, arrays = load_model(tmp_path / "a")

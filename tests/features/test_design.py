@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
-from dovetail.features import templates as t
-from dovetail.features.design import Compiler, Design, assemble
-from dovetail.features.index import Collector, FeatureIndex
-from dovetail.features.named import named_features
-from dovetail.features.sets import SETS, FeatureSet
+from dovetail.features.algebra import templates as t
+from dovetail.features.algebra.named import named_features
+from dovetail.features.algebra.sets import SETS, FeatureSet
+from dovetail.features.compile.design import Compiler, Design, assemble
+from dovetail.features.compile.index import Collector, FeatureIndex
 from dovetail.text.sentence import Sentence
 
 EVERYTHING = FeatureSet.of(

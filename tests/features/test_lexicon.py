@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from dovetail.columns import Column
 from dovetail.errors import DovetailError, InputError
-from dovetail.features.lexicon import Lexicon
-from dovetail.features.lexicon_normal import normal_form
-from dovetail.models.file import load_model, save_model
+from dovetail.features.resources.lexicon import Lexicon
+from dovetail.features.resources.lexicon_normal import normal_form
+from dovetail.modelfile import load_model, save_model
 from dovetail.text.report import ReadReport, ReadWarning
 
 WORD = st.sampled_from(["a", "A", "b", "c"])

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.features.index import distinct, narrow
-from dovetail.features.links import Links
+from dovetail.features.compile.index import distinct, narrow
+from dovetail.features.compile.links import Links
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail.columns import Columns
-from dovetail.features.design import Compiler, Design, assemble
-from dovetail.features.index import Collector
-from dovetail.features.merge import merge
-from dovetail.features.sets import FeatureSet
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.compile.design import Compiler, Design, assemble
+from dovetail.features.compile.index import Collector
+from dovetail.features.compile.merge import merge
 from dovetail.text.sentence import Sentence
 
 FEATURES = FeatureSet.of(

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from dovetail import FeatureSet, Sentence
 from dovetail.columns import Columns
-from dovetail.features.design import Compiler, assemble
-from dovetail.features.index import Collector
-from dovetail.features.named import _key
-from dovetail.features.parse import parse
-from dovetail.features.repeats import FAR, MOST, may_be_name, repeats
-from dovetail.features.templates import Elsewhere
+from dovetail.features.algebra.named import _key
+from dovetail.features.algebra.parse import parse
+from dovetail.features.algebra.repeats import FAR, MOST, may_be_name, repeats
+from dovetail.features.algebra.templates import Elsewhere
+from dovetail.features.compile.design import Compiler, assemble
+from dovetail.features.compile.index import Collector
 
 WORDS = st.sampled_from(["Ruch", "RUCH", "ruch", "of", "the", "Bern", "1996", "U.N.", "北京"])
 CORPUS = st.lists(
@@ -58,8 +58,8 @@ def test_words_beside_repeats_equal_those_of_the_slow_twin(corpus: list[Sentence
     collector = Collector()
     design = assemble(Compiler(Columns.of(corpus, features.columns), corpus), features.templates, collector)
     token = 0
-    from dovetail.features.attributes import BOUNDARY
-    from dovetail.features.design import salt
+    from dovetail.features.algebra.attributes import BOUNDARY
+    from dovetail.features.compile.design import salt
 
     for i, sentence in enumerate(corpus):
         for t in range(len(sentence)):

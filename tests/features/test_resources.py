@@ -10,14 +10,14 @@ import pytest
 
 from dovetail import DovetailError, FeatureSet, Sentence, Tagger
 from dovetail.columns import Columns
-from dovetail.features.clusters import Clusters, prefixes
-from dovetail.features.derived import columns_for, with_derived
-from dovetail.features.design import Compiler, assemble
-from dovetail.features.index import Collector
-from dovetail.features.lexicon import Lexicon
-from dovetail.features.named import named_features
-from dovetail.features.parse import TemplateError
-from dovetail.features.resource import Resource
+from dovetail.features.algebra.derived import columns_for, with_derived
+from dovetail.features.algebra.named import named_features
+from dovetail.features.algebra.parse import TemplateError
+from dovetail.features.compile.design import Compiler, assemble
+from dovetail.features.compile.index import Collector
+from dovetail.features.resources.clusters import Clusters, prefixes
+from dovetail.features.resources.lexicon import Lexicon
+from dovetail.features.resources.resource import Resource
 
 PATHS = {"London": "01101", "Paris": "01101", "the": "100", "a": "1011", "1996": "110"}
 SENTENCES = [

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from dovetail.columns import Columns
-from dovetail.features.association import Association
-from dovetail.features.clusters import Clusters
-from dovetail.features.design import assemble
-from dovetail.features.index import Collector, FeatureIndex
-from dovetail.features.lexicon import Lexicon
-from dovetail.features.parse import TemplateError
-from dovetail.features.span_design import SpanCompiler
-from dovetail.features.span_sets import SPAN_SETS, USUAL, span_features
-from dovetail.features.spans import SpanFeatures, parse_span
-from dovetail.features.variety import Variety
+from dovetail.features.algebra.parse import TemplateError
+from dovetail.features.algebra.span_sets import SPAN_SETS, USUAL, span_features
+from dovetail.features.algebra.spans import SpanFeatures, parse_span
+from dovetail.features.compile.design import assemble
+from dovetail.features.compile.index import Collector, FeatureIndex
+from dovetail.features.compile.span_design import SpanCompiler
+from dovetail.features.resources.association import Association
+from dovetail.features.resources.clusters import Clusters
+from dovetail.features.resources.lexicon import Lexicon
+from dovetail.features.resources.variety import Variety
 
 WORDS = [["New", "York", "and", "New", "York"], ["york"]]
 TEXT = Columns.encode({"word": WORDS}, [len(w) for w in WORDS])

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.features import spread
-from dovetail.features.spread import document_numbers, documents_with, token_documents
+from dovetail.features.compile import spread
+from dovetail.features.compile.spread import document_numbers, documents_with, token_documents
 from dovetail.text.sentence import Sentence
 
 

@@ -104,7 +104,7 @@ def _text_with_annotations(path: Path) -> None:
 
 
 def _lexicon(path: Path) -> None:
-    from dovetail.features.lexicon import Lexicon
+    from dovetail.features.resources.lexicon import Lexicon
 
     for unit in ("word", "char"):
         Lexicon.read(path, unit=unit, report=ReadReport())
@@ -112,7 +112,7 @@ def _lexicon(path: Path) -> None:
 
 def _clusters(path: Path) -> None:
     from dovetail.clusters.clustering import Clustering
-    from dovetail.features.clusters import Clusters
+    from dovetail.features.resources.clusters import Clusters
 
     Clusters.of(Clustering.load(path, ReadReport()))
 
@@ -126,7 +126,7 @@ def _words(path: Path) -> None:
 
 
 def _features(path: Path) -> None:
-    from dovetail.features.sets import FeatureSet
+    from dovetail.features.algebra.sets import FeatureSet
 
     path.with_name("a.paths").write_bytes(PATHS)
     path.with_name("city.txt").write_bytes(b"Lima\n")
@@ -135,7 +135,7 @@ def _features(path: Path) -> None:
 
 def _raw_text(path: Path) -> None:
     from dovetail.clusters.counts import count_bigrams
-    from dovetail.features.association import Association
+    from dovetail.features.resources.association import Association
 
     count_bigrams([path])
     for unit in ("word", "char"):
@@ -143,7 +143,7 @@ def _raw_text(path: Path) -> None:
 
 
 def _association(path: Path) -> None:
-    from dovetail.features.association import Association
+    from dovetail.features.resources.association import Association
 
     Association.read(path)
 
@@ -166,7 +166,7 @@ def _saved(make: Callable[[Path], Any], suffix: str = "") -> Callable[[], list[b
 
 
 def _count_association(path: Path) -> None:
-    from dovetail.features.association import Association
+    from dovetail.features.resources.association import Association
 
     raw = path.with_name("raw.txt")
     raw.write_bytes(PROSE)

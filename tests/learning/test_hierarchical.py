@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 import dovetail.learning.hierarchical
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
-from dovetail.learning.lbfgs import LBFGS
-from dovetail.learning.online import SGD, AdaGrad
+from dovetail.learning.optimisers.lbfgs import LBFGS
+from dovetail.learning.optimisers.online import SGD, AdaGrad
 from dovetail.learning.priors import Prior
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 
 Floats = NDArray[np.float64]
 OPTIMUM = LBFGS(limit=2000, tolerance=0.0)

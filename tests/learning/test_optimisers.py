@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dovetail.learning.lbfgs import LBFGS
 from dovetail.learning.monitor import Monitor
-from dovetail.learning.online import SGD, AdaGrad, AveragedPerceptron
+from dovetail.learning.optimisers.lbfgs import LBFGS
+from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
 from dovetail.learning.priors import Prior
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 
 
 @dataclass

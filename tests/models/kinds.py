@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dovetail.models.dependency import DependencyParser
-from dovetail.models.estimator import Estimator
-from dovetail.models.joint_parser import JointParser
-from dovetail.models.nested import NestedTagger
-from dovetail.models.parser import Parser
-from dovetail.models.segmenter import Segmenter
-from dovetail.models.tagger import Tagger
+from dovetail.models.base import Estimator
+from dovetail.models.dependency.estimator import DependencyParser
+from dovetail.models.joint.estimator import JointParser
+from dovetail.models.nested.estimator import NestedTagger
+from dovetail.models.parser.estimator import Parser
+from dovetail.models.segmenter.estimator import Segmenter
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.brackets import parse_tree
 from dovetail.text.dependencies import Dependencies
 from dovetail.text.sentence import Sentence, Span

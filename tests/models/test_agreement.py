@@ -10,10 +10,10 @@ import numpy as np
 
 from dovetail import Document, Sentence, Tagger
 from dovetail.columns import Columns
-from dovetail.features.repeats import repeats
-from dovetail.models.agreement import FLOOR, agreed
+from dovetail.features.algebra.repeats import repeats
 from dovetail.models.batching import in_batches
-from dovetail.models.tagger import BATCH_TOKENS, as_sentences, half_loosened, whole_documents
+from dovetail.models.tagger.agreement import FLOOR, agreed
+from dovetail.models.tagger.estimator import BATCH_TOKENS, as_sentences, half_loosened, whole_documents
 from tests.models.corpus import made
 
 FEATURES = ["word[0]", "shape[0]", "word[-1]", "word[1]"]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dovetail
-from dovetail.models.domains import MultiDomainTagger
-from dovetail.models.tagger import Tagger
+from dovetail.models.domains.tagger import MultiDomainTagger
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Document, Sentence
 from tests.models.kinds import KINDS
 

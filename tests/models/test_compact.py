@@ -9,7 +9,8 @@ import pytest
 
 from dovetail import FeatureSet, Tagger
 from dovetail.errors import DovetailError, ModelFileError
-from dovetail.features.clusters import Clusters
+from dovetail.features.resources.clusters import Clusters
+from dovetail.modelfile import load_model, save_model
 from dovetail.models.compact import (
     packed_keys,
     packed_outputs,
@@ -18,7 +19,6 @@ from dovetail.models.compact import (
     unpacked_outputs,
     unpacked_weights,
 )
-from dovetail.models.file import load_model, save_model
 from tests.models.corpus import made
 
 FEATURES = ["word[-1:2]", "shape[0]", "ngrams(1, 5)[0]"]

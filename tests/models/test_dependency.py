@@ -11,24 +11,24 @@ import pytest
 from numpy.testing import assert_allclose
 
 import dovetail
-import dovetail.models.dependency
-import dovetail.models.dependency_pieces
-import dovetail.models.dependency_relations
+import dovetail.models.dependency.estimator
+import dovetail.models.dependency.pieces
+import dovetail.models.dependency.relations
 from dovetail import DependencyParser, Sentence
 from dovetail.errors import DovetailError, InputError, ModelFileError
-from dovetail.features import arcs
-from dovetail.features.clusters import Clusters
+from dovetail.features.compile import arcs
+from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.monitor import Monitor
-from dovetail.models.dependency_model import ALL, offsets_of
-from dovetail.models.dependency_training import ArcObjective, ArcTraining
+from dovetail.models.dependency.model import ALL, offsets_of
+from dovetail.models.dependency.training import ArcObjective, ArcTraining
 from dovetail.text.dependencies import find_cycle, is_projective
 from tests.models.treebank import NAMES, treebank
 
 MODULES = [
     arcs,
-    dovetail.models.dependency,
-    dovetail.models.dependency_pieces,
-    dovetail.models.dependency_relations,
+    dovetail.models.dependency.estimator,
+    dovetail.models.dependency.pieces,
+    dovetail.models.dependency.relations,
 ]
 
 
@@ -206,7 +206,7 @@ def test_empty_sentences_and_nothing(parser):
 
 
 def test_a_very_long_sentence_is_parsed_in_pieces(parser, monkeypatch):
-    monkeypatch.setattr(dovetail.models.dependency, "LONGEST", 20)
+    monkeypatch.setattr(dovetail.models.dependency.estimator, "LONGEST", 20)
     words, tags = ("Ada", "saw", "Eve", ".") * 30, ("NNP", "VBD", "NNP", ".") * 30
     [found] = parser.predict([Sentence(words, {"pos": tags})])
     assert len(found.heads) == 120
@@ -283,8 +283,8 @@ def test_training_goes_on_from_a_checkpoint_and_from_another_model(data, tmp_pat
     path = tmp_path / "c.checkpoint"
     whole = DependencyParser(bits=10, iterations=30, relations=False, threads=1).fit(data[0])
     with monkeypatch.context() as patch:
-        patch.setattr(dovetail.models.dependency, "Monitor", partial(Monitor, save_every=5))
-        patch.setattr(dovetail.models.dependency.Checkpoint, "remove", lambda self: None)
+        patch.setattr(dovetail.models.dependency.estimator, "Monitor", partial(Monitor, save_every=5))
+        patch.setattr(dovetail.models.dependency.estimator.Checkpoint, "remove", lambda self: None)
         DependencyParser(bits=10, iterations=10, relations=False, threads=1).fit(data[0], checkpoint=path)
     assert path.exists()
     again = DependencyParser(bits=10, iterations=30, relations=False, threads=1).fit(data[0], checkpoint=path)

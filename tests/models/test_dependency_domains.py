@@ -7,7 +7,7 @@ import pytest
 
 from dovetail import DependencyParser, Sentence
 from dovetail.errors import DovetailError
-from dovetail.models.dependency_domains import fit_domains
+from dovetail.models.dependency.domains import fit_domains
 
 
 def clause(words: str, tags: str, heads: str) -> Sentence:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail.models.dependency import DependencyParser
-from dovetail.models.domains import MultiDomainTagger
-from dovetail.models.joint_parser import JointParser
-from dovetail.models.nested import NestedTagger
-from dovetail.models.segmenter import Segmenter
-from dovetail.models.tagger import Tagger
+from dovetail.models.dependency.estimator import DependencyParser
+from dovetail.models.domains.tagger import MultiDomainTagger
+from dovetail.models.joint.estimator import JointParser
+from dovetail.models.nested.estimator import NestedTagger
+from dovetail.models.segmenter.estimator import Segmenter
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Sentence
 from tests.models.kinds import KINDS
 

@@ -11,7 +11,7 @@ import pytest
 import dovetail
 from dovetail import DependencyParser, JointParser, MultiDomainParser, Parser
 from dovetail.errors import DovetailError, ModelFileError
-from dovetail.models.file import load_model, save_model
+from dovetail.modelfile import load_model, save_model
 from dovetail.text.sentence import Sentence
 from tests.trees import treebank
 

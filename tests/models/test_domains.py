@@ -11,13 +11,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-import dovetail.models.dependency_domains
-import dovetail.models.domains
+import dovetail.models.dependency.domains
+import dovetail.models.domains.tagger
 from dovetail import MultiDomainTagger, Sentence, Tagger, load
 from dovetail.errors import DovetailError, ModelFileError
-from dovetail.models.domain_training import with_labels
-from dovetail.models.domains import _Data, _pooled
-from dovetail.models.labels import Labels
+from dovetail.models.domains.tagger import _Data, _pooled
+from dovetail.models.domains.training import with_labels
+from dovetail.models.tagger.labels import Labels
 from dovetail.scorers.restricted import restricted
 from tests.models.corpus import made
 
@@ -234,7 +234,7 @@ def test_settings_that_cannot_be_are_told(
         MultiDomainTagger(**settings).fit(data)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("module", [dovetail.models.domains, dovetail.models.dependency_domains])
+@pytest.mark.parametrize("module", [dovetail.models.domains.tagger, dovetail.models.dependency.domains])
 def test_examples(module: ModuleType) -> None:
     failed, tried = doctest.testmod(module)
     assert (failed, tried > 0) == (0, True)

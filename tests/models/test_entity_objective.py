@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail.models.entity_objective import EntityObjective, in_runs
-from dovetail.models.entity_parameters import EntityParameters, entity_layout, entity_outputs
-from dovetail.models.joint_training import Least, wanted_features
-from dovetail.models.parser_parameters import SentenceLists
+from dovetail.models.joint.entity_objective import EntityObjective, in_runs
+from dovetail.models.joint.entity_parameters import EntityParameters, entity_layout, entity_outputs
+from dovetail.models.joint.training import Least, wanted_features
+from dovetail.models.parser.parameters import SentenceLists
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import FeatureLists
 

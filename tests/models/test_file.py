@@ -9,8 +9,8 @@ import pytest
 
 import dovetail
 from dovetail.errors import ModelFileError
-from dovetail.models.file import load_model, save_model
-from dovetail.models.tagger import Tagger
+from dovetail.modelfile import load_model, save_model
+from dovetail.models.tagger.estimator import Tagger
 from tests.models.corpus import made
 
 

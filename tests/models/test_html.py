@@ -5,14 +5,14 @@ from __future__ import annotations
 import doctest
 
 import dovetail.models.html
-from dovetail.models.dependency import DependencyParser
-from dovetail.models.domains import MultiDomainTagger
-from dovetail.models.tagger import Tagger
+from dovetail.models.dependency.estimator import DependencyParser
+from dovetail.models.domains.tagger import MultiDomainTagger
+from dovetail.models.tagger.estimator import Tagger
 from tests.models.kinds import KINDS
 
 
 def test_examples_run() -> None:
-    for module in (dovetail.models.html, dovetail.models.inputs, dovetail.models.estimator):
+    for module in (dovetail.models.html, dovetail.models.inputs, dovetail.models.base):
         failed, tried = doctest.testmod(module)
         assert (failed, tried > 0) == (0, True), module
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dovetail.errors import DovetailError
-from dovetail.models.domains import MultiDomainTagger
-from dovetail.models.estimator import Estimator
-from dovetail.models.nested import NestedTagger
-from dovetail.models.segmenter import Segmenter
-from dovetail.models.tagger import Tagger
+from dovetail.models.base import Estimator
+from dovetail.models.domains.tagger import MultiDomainTagger
+from dovetail.models.nested.estimator import NestedTagger
+from dovetail.models.segmenter.estimator import Segmenter
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Document, Sentence, Span
 from tests.models.kinds import KINDS
 

@@ -13,11 +13,11 @@ from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.entities import RepairReport, crosses, fitted, with_entity_nodes
 from dovetail.grammars.joint import Carriers, JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.models.joint_parser import BIASES, JointParser
-from dovetail.models.joint_training import JointCorpus, JointTraining, Least
-from dovetail.models.parser_training import ParserSettings
+from dovetail.models.joint.estimator import BIASES, JointParser
+from dovetail.models.joint.training import JointCorpus, JointTraining, Least
+from dovetail.models.parser.training import ParserSettings
 from dovetail.models.tagging import pos_tagger
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.text.brackets import parse_tree
 from dovetail.text.sentence import Sentence, Span
 from tests.trees import NAMES, treebank

@@ -16,18 +16,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 import dovetail
-import dovetail.features.nested_sets
-import dovetail.models.nested
-import dovetail.models.nested_gold
-import dovetail.models.nested_model
+import dovetail.features.algebra.nested_sets
+import dovetail.models.nested.estimator
+import dovetail.models.nested.gold
+import dovetail.models.nested.model
 from dovetail.errors import DovetailError, ModelFileError
-from dovetail.features.clusters import Clusters
-from dovetail.features.nested_sets import nested_features
+from dovetail.features.algebra.nested_sets import nested_features
+from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.monitor import Progress
-from dovetail.models.nested import NestedTagger
-from dovetail.models.nested_gold import as_tree
-from dovetail.models.nested_training import NestedTraining
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.models.nested.estimator import NestedTagger
+from dovetail.models.nested.gold import as_tree
+from dovetail.models.nested.training import NestedTraining
+from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 
@@ -61,7 +61,12 @@ def labelled(spans: list[Span]) -> list[tuple[int, int, str]]:
 
 @pytest.mark.parametrize(
     "module",
-    [dovetail.models.nested, dovetail.models.nested_gold, dovetail.models.nested_model, dovetail.features.nested_sets],
+    [
+        dovetail.models.nested.estimator,
+        dovetail.models.nested.gold,
+        dovetail.models.nested.model,
+        dovetail.features.algebra.nested_sets,
+    ],
 )
 def test_examples_in_docstrings(module: object) -> None:
     failed, tried = doctest.testmod(module)  # type: ignore[arg-type]

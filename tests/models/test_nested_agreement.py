@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dovetail.models.nested_agreement
-from dovetail.models.nested import NestedTagger
-from dovetail.models.nested_agreement import agreed
-from dovetail.models.nested_gold import crossing
-from dovetail.models.nested_model import consistent
+import dovetail.models.nested.agreement
+from dovetail.models.nested.agreement import agreed
+from dovetail.models.nested.estimator import NestedTagger
+from dovetail.models.nested.gold import crossing
+from dovetail.models.nested.model import consistent
 from dovetail.text.sentence import Sentence, Span
 
 Case = tuple[list[Sentence], list[list[Span]]]
 
 
 def test_examples_in_docstrings() -> None:
-    failed, tried = doctest.testmod(dovetail.models.nested_agreement)
+    failed, tried = doctest.testmod(dovetail.models.nested.agreement)
     assert (failed, tried > 0) == (0, True)
 
 

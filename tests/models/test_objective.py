@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail.features.sets import FeatureSet
-from dovetail.learning.lbfgs import LBFGS
-from dovetail.models.chain_training import Training
-from dovetail.models.labels import Labels
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.learning.optimisers.lbfgs import LBFGS
+from dovetail.models.tagger.labels import Labels
+from dovetail.models.tagger.training import Training
+from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence
 from tests.models.corpus import made
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dovetail.errors import DovetailError, InputError, ModelFileError
-from dovetail.features.clusters import Clusters
-from dovetail.models.parser import Parser
-from dovetail.models.parser_decoding import cut
+from dovetail.features.resources.clusters import Clusters
+from dovetail.models.parser.decoding import cut
+from dovetail.models.parser.estimator import Parser
 from dovetail.text.sentence import Sentence
 from dovetail.text.tree import Tree
 from tests.trees import treebank

@@ -9,9 +9,9 @@ import pytest
 
 from dovetail import Parser, Sentence
 from dovetail.errors import DovetailError
-from dovetail.models.parser_domains import UsedWeights, fit_domains
-from dovetail.models.parser_training import ParserTraining
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.models.parser.domains import UsedWeights, fit_domains
+from dovetail.models.parser.training import ParserTraining
+from dovetail.sparse import SparseGradient
 from dovetail.text.brackets import parse_tree
 from tests.trees import treebank
 

@@ -7,9 +7,9 @@ import pytest
 
 from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.clean import clean_tree
-from dovetail.models.parser_training import ParserSettings, ParserTraining
+from dovetail.models.parser.training import ParserSettings, ParserTraining
 from dovetail.models.tagging import pos_tagger
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from tests.trees import treebank
 
 

@@ -12,12 +12,12 @@ import pytest
 
 import dovetail
 from dovetail.errors import DovetailError, ModelFileError
-from dovetail.features.span_sets import span_features
-from dovetail.features.variety import Variety
+from dovetail.features.algebra.span_sets import span_features
+from dovetail.features.resources.variety import Variety
 from dovetail.learning.losses import LOSSES
-from dovetail.models.segment_training import SegmentTraining, length_bound
-from dovetail.models.segmenter import MODELS, Segmenter
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.models.segmenter.estimator import MODELS, Segmenter
+from dovetail.models.segmenter.training import SegmentTraining, length_bound
+from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 

@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 import dovetail
 from dovetail.errors import DovetailError
-from dovetail.models.dependency import DependencyParser
-from dovetail.models.domain_parsers import MultiDomainParser
-from dovetail.models.domains import MultiDomainTagger
-from dovetail.models.tagger import Tagger
+from dovetail.models.dependency.estimator import DependencyParser
+from dovetail.models.domains.parser import MultiDomainParser
+from dovetail.models.domains.tagger import MultiDomainTagger
+from dovetail.models.tagger.estimator import Tagger
 from tests.models.kinds import KINDS
 
 

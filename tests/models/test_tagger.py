@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dovetail.errors import DovetailError
-from dovetail.models.tagger import Tagger, Tagging
+from dovetail.models.tagger.estimator import Tagger, Tagging
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tags import tags_to_spans
 from tests.models.corpus import made
@@ -150,7 +150,7 @@ def length_of(sentence: Sentence) -> list[dict[str, float]]:
 
 
 def test_a_model_with_a_function_is_loaded_with_it(tmp_path: Path) -> None:
-    from dovetail.features.templates import call, word
+    from dovetail.features.algebra.templates import call, word
 
     model = quick(features=[word[0], call(length_of)]).fit(made(20))
     model.save(tmp_path / "m")

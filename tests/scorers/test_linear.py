@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dovetail.columns import Columns
-from dovetail.features.design import Compiler, assemble
-from dovetail.features.index import Collector
-from dovetail.features.merge import Merged, merge
-from dovetail.features.sets import FeatureSet
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.compile.design import Compiler, assemble
+from dovetail.features.compile.index import Collector
+from dovetail.features.compile.merge import Merged, merge
 from dovetail.scorers.linear import LinearScorer
 from dovetail.text.sentence import Sentence
 from tests.features.test_merge import matrix

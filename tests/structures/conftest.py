@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dovetail.structures import chain_batch
+from dovetail.structures.chain import batch as chain_batch
 
 
 @pytest.fixture(autouse=True, scope="package")

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dovetail.structures.nested import NestedBatch, NestedPotentials, NestedSegments
+from dovetail.structures.nested.batch import NestedBatch, NestedPotentials, NestedSegments
 
 Segment = tuple[int, int, int]
 

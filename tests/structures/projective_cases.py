@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dovetail.structures.projective import ProjectiveBatch, ProjectivePotentials
-from dovetail.structures.projective_checks import read_mask
-from dovetail.structures.projective_parts import Places
+from dovetail.structures.projective.checks import read_mask
+from dovetail.structures.projective.parts import Places
+from dovetail.structures.projective.single import ProjectiveBatch, ProjectivePotentials
 from tests.structures.enumerate_projective import EnumeratedProjective
 
 

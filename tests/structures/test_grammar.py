@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from dovetail.errors import InputError
-from dovetail.structures.grammar import Grammar, GrammarPotentials, ParseChart, reachable, symbol_posteriors
+from dovetail.structures.grammar.single import Grammar, GrammarPotentials, ParseChart, reachable, symbol_posteriors
 
 
 @pytest.fixture

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-from dovetail.structures.grammar import Grammar, GrammarPotentials, ParseChart, cells, reachable, symbol_posteriors
+from dovetail.structures.grammar.single import (
+    Grammar,
+    GrammarPotentials,
+    ParseChart,
+    cells,
+    reachable,
+    symbol_posteriors,
+)
 from tests.structures.enumerate_grammar import EnumeratedChart, nodes
 from tests.structures.grammar_cases import charts, random_direction, random_grammar, random_potentials
 

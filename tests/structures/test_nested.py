@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-import dovetail.structures.nested
-import dovetail.structures.nested_grammar
-import dovetail.structures.nested_parts
+import dovetail.structures.nested.batch
+import dovetail.structures.nested.grammar
+import dovetail.structures.nested.parts
 from dovetail.errors import InputError
-from dovetail.structures.nested import NestedBatch, NestedPotentials, NestedSegments
-from dovetail.structures.nested_grammar import nested_chart, segments_in
-from dovetail.structures.semimarkov import SemiMarkov
+from dovetail.structures.nested.batch import NestedBatch, NestedPotentials, NestedSegments
+from dovetail.structures.nested.grammar import nested_chart, segments_in
+from dovetail.structures.semimarkov.single import SemiMarkov
 from tests.structures.enumerate_nested import EnumeratedNested
 
-MODULES = [dovetail.structures.nested, dovetail.structures.nested_grammar, dovetail.structures.nested_parts]
+MODULES = [dovetail.structures.nested.batch, dovetail.structures.nested.grammar, dovetail.structures.nested.parts]
 
 
 @pytest.mark.parametrize("module", MODULES)

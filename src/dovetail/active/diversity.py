@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.columns import Column
-from dovetail.features.strings import normalise_digits, shape
+from dovetail.features.algebra.strings import normalise_digits, shape
 
 Floats = NDArray[np.float64]
 Integers = NDArray[Any]

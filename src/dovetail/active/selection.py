@@ -15,7 +15,7 @@ from dovetail.errors import DovetailError
 from dovetail.text.documents import DOCSTART
 
 if TYPE_CHECKING:
-    from dovetail.models.tagger import Tagger
+    from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.sentence import Sentence
 
 POOL = 20
@@ -55,7 +55,7 @@ def select(
     0 to 1 weighs being unlike the others chosen against being uncertain; ``discount`` is as in ``uncertainty``.
     ``by="random"`` needs no tagger.
 
-    >>> from dovetail.models.tagger import Tagger
+    >>> from dovetail.models.tagger.estimator import Tagger
     >>> from dovetail.text.sentence import Sentence
     >>> train = [["Ada", "met", "Alan"], ["Ada", "slept"]] * 5
     >>> tags = [["B-PER", "O", "B-PER"], ["B-PER", "O"]] * 5

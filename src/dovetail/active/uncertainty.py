@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.tagger import Tagger
-    from dovetail.structures.chain import ChainBatch
+    from dovetail.models.tagger.estimator import Tagger
+    from dovetail.structures.chain.single import ChainBatch
 
 Floats = NDArray[np.float64]
 RANDOM = "random"
@@ -71,7 +71,7 @@ def uncertainty(tagger: Tagger, sentences: Sequence[Any], by: str = DEFAULT, dis
     Entropies and least-confident are sums over a sentence, so long sentences have more of them; they are divided by
     (number of words) ** ``discount``: 0 leaves the sum, 1 makes it a mean. A sentence without words scores 0.
 
-    >>> from dovetail.models.tagger import Tagger
+    >>> from dovetail.models.tagger.estimator import Tagger
     >>> train = [["Ada", "met", "Alan"], ["Ada", "slept"]] * 5
     >>> tags = [["B-PER", "O", "B-PER"], ["B-PER", "O"]] * 5
     >>> tagger = Tagger(features=["word[0]", "shape[0]"], l2=0.01).fit(train, tags)

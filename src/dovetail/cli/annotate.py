@@ -24,7 +24,7 @@ from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.tagger import Tagger
+    from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.sentence import Document, Sentence
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from threading import Timer
 from typing import Any
 
-from dovetail import ahead
 from dovetail.cli.console import say
 
 ABOUT = 10
@@ -46,6 +45,8 @@ class Watch:
     def seconds(self, within: float = float("inf")) -> float:
         """How long compiling took, or waiting for it, all in all, within the last so many seconds."""
         first = time.perf_counter() - within
+        from dovetail.structures.chain import ahead
+
         periods = [*self.periods, *ahead.waits]
         return sum(max(end - max(begin, first), 0.0) for begin, end in periods)
 

@@ -27,10 +27,10 @@ def demo(
 ) -> None:
     """Annotate a text, then train a tagger on a small sample."""
     import dovetail
-    from dovetail import ahead
     from dovetail.cli.display import show
     from dovetail.cli.scores import score
     from dovetail.evaluate import scores_table
+    from dovetail.structures.chain import ahead
 
     ahead.compile_chains()
     english = load_model(None, None)

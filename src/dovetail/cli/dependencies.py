@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dovetail.cli.corpus import Corpora
-    from dovetail.models.dependency import DependencyParser
+    from dovetail.models.dependency.estimator import DependencyParser
     from dovetail.text.sentence import Document, Sentence
 
 COLUMNS = ("pos", "xpos", "head", "deprel", "head_probability")

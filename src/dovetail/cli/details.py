@@ -13,7 +13,7 @@ from dovetail.text.jsonl import write_jsonl
 if TYPE_CHECKING:
     from os import PathLike
 
-    from dovetail.models.tagger import Tagger
+    from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.sentence import Document, Sentence
 
 

@@ -31,7 +31,7 @@ from dovetail.errors import DovetailError, InputError
 
 if TYPE_CHECKING:
     from dovetail.evaluate import CalibrationReport, Comparison, ScoreInterval
-    from dovetail.models.tagger import Tagger
+    from dovetail.models.tagger.estimator import Tagger
 
 
 def evaluate(

@@ -16,9 +16,9 @@ from dovetail.cli.paths import Reads
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.explain import Explanation
-    from dovetail.models.parser import Parser
-    from dovetail.models.tagger import Tagger
+    from dovetail.models.parser.estimator import Parser
+    from dovetail.models.tagger.estimator import Tagger
+    from dovetail.models.tagger.explain import Explanation
     from dovetail.text.sentence import Sentence
 
 

@@ -34,7 +34,7 @@ def info(
     It also says which layers the model needs in its input besides the words, if any.
     """
     import dovetail
-    from dovetail.models.file import load_model
+    from dovetail.modelfile import load_model
 
     path = model if model is not None else dovetail.embedded(dovetail.ENGLISH_MODEL)
     found = dovetail.load(path)

@@ -48,7 +48,7 @@ def read_by(features: Any, sentences: Iterable[Any], hidden: Iterable[str]) -> l
 
 def check_named(features: Any, sentences: Iterable[Any], ignored: Iterable[str]) -> list[str]:
     """An error if a template reads what no sentence has; a warning for each layer to ignore that there is not."""
-    from dovetail.features.attributes import FLAGS, SEVERAL, SIMPLE
+    from dovetail.features.algebra.attributes import FLAGS, SEVERAL, SIMPLE
 
     there = {"word", *(layer for sentence in sentences for layer in sentence.layers)}
     for name in features.columns:

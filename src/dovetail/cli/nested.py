@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dovetail.models.nested import NestedTagger
+    from dovetail.models.nested.estimator import NestedTagger
     from dovetail.text.sentence import Document, Sentence, Span
 
 SEEN = 0.005  # entities less probable are not listed among the marginals

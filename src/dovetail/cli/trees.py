@@ -9,9 +9,9 @@ from typing import IO, TYPE_CHECKING, Any
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.parser import Parser
-    from dovetail.models.parser_decoding import Parse
-    from dovetail.models.parser_explain import ConstituentExplanation, TreeEvidence
+    from dovetail.models.parser.decoding import Parse
+    from dovetail.models.parser.estimator import Parser
+    from dovetail.models.parser.explain import ConstituentExplanation, TreeEvidence
     from dovetail.text.sentence import Document, Sentence
 
 SEEN = 0.005  # constituents less probable are not listed among the marginals
@@ -63,7 +63,7 @@ def bracket_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> d
     """Bracket scores as evalb gives them."""
     from dovetail.evaluate import bootstrap_interval
     from dovetail.evaluate.brackets import bracket_counts, bracket_scores
-    from dovetail.models.parser_data import gold_trees
+    from dovetail.models.parser.data import gold_trees
 
     right, found = gold_trees(gold, "gold"), [sentence.tree for sentence in predicted]
     interval = bootstrap_interval(bracket_counts(right, found))

@@ -13,7 +13,7 @@ from dovetail.cli.output import format_by_name
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.segmenter import Segmenter
+    from dovetail.models.segmenter.estimator import Segmenter
 
 LINES = 2000  # how many are looked at together
 

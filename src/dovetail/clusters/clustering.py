@@ -78,7 +78,7 @@ class Clustering:
                 file.write(f"{bits}\t{self.words[number]}\t{self.counts[number]}\n")
 
     def _save_compact(self, path: str | Path) -> None:
-        from dovetail.models.file import save_model
+        from dovetail.modelfile import save_model
 
         words, paths = _blob(self.words), _blob(self.paths)
         arrays: dict[str, NDArray[Any]] = {
@@ -106,7 +106,7 @@ class Clustering:
 
     @classmethod
     def _load_compact(cls, path: str | Path) -> Self:
-        from dovetail.models.file import load_model
+        from dovetail.modelfile import load_model
 
         _, arrays = load_model(path, "clusters")
         try:

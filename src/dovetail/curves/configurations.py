@@ -67,8 +67,8 @@ def _contents(path: Path) -> list[Any]:
 
 
 def _build_tagger(settings: Mapping[str, Any], threads: int | None) -> Any:
-    from dovetail.features.sets import FeatureSet
-    from dovetail.models.tagger import Tagger
+    from dovetail.features.algebra.sets import FeatureSet
+    from dovetail.models.tagger.estimator import Tagger
 
     own, resources = _divided(settings, Tagger().get_params(), "tagger")
     tagger = Tagger(**{"threads": threads, **own})
@@ -78,7 +78,7 @@ def _build_tagger(settings: Mapping[str, Any], threads: int | None) -> Any:
 
 
 def _build_segmenter(settings: Mapping[str, Any], threads: int | None) -> Any:
-    from dovetail.models.segmenter import Segmenter
+    from dovetail.models.segmenter.estimator import Segmenter
 
     own, resources = _divided(settings, Segmenter().get_params(), "segmenter")
     segmenter = Segmenter(**{"threads": threads, "resources": resources, **own})
@@ -95,7 +95,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
 
 def _divided(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The settings that a model has, checked, and the resources that the others name: ``clusters=en.paths``."""
-    from dovetail.features.resources import FROM_FILES
+    from dovetail.features.resources.templates import FROM_FILES
 
     own: dict[str, Any] = {}
     resources: dict[str, Any] = {}
@@ -123,8 +123,8 @@ def _of_kind(name: str, value: Any, default: Any) -> Any:
 @cache
 def _resources(kind: str, paths: tuple[str, ...]) -> dict[str, Any]:
     """Resources from their files, read once a process: runs share them. Clusters bring casing along, as in training."""
-    from dovetail.clusters.recipe import as_resources, read_clusterings
-    from dovetail.features.resources import class_of
+    from dovetail.features.resources.recipe import as_resources, read_clusterings
+    from dovetail.features.resources.templates import class_of
 
     if kind == "clusters":
         return {**as_resources(read_clusterings(paths))}

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
-from dovetail.scorers.sparse import Listed, SparseGradient
+from dovetail.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.hashing import Keys
+from dovetail.features.compile.hashing import Keys
 
 KEY_BITS = 40
 VALUES = 128  # of either sign

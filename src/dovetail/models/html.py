@@ -7,8 +7,8 @@ from dataclasses import MISSING, fields
 from html import escape
 from typing import Any
 
-from dovetail.features.sets import FeatureSet
-from dovetail.models.estimator import Estimator
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.models.base import Estimator
 
 _TABLE = "border-collapse:collapse;margin:0.3em 0;max-width:60em;color:inherit;background:transparent"
 _NAME = "text-align:left;vertical-align:top;padding:0.15em 1em 0.15em 0;font-weight:600;white-space:nowrap"
@@ -19,7 +19,7 @@ LONGEST = 300
 def model_html(model: Estimator) -> str:
     """The kind of a model, whether it is trained, its labels, what it needs, unusual settings and scores.
 
-    >>> from dovetail.models.tagger import Tagger
+    >>> from dovetail.models.tagger.estimator import Tagger
     >>> "not trained" in model_html(Tagger()), "l2 = 0.5" in model_html(Tagger(l2=0.5))
     (True, True)
     """

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import InputError
-from dovetail.features.clusters import Clusters
-from dovetail.features.sets import FeatureSet
-from dovetail.models.tagger import Tagger
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.resources.clusters import Clusters
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Sentence
 
 LAYERS = ("pos", "xpos")

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.design import Design
-from dovetail.features.index import narrow
-from dovetail.features.merge import Merged
+from dovetail.features.compile.design import Design
+from dovetail.features.compile.index import narrow
+from dovetail.features.compile.merge import Merged
 from dovetail.scorers import linear_kernels as kernels
-from dovetail.scorers.sparse import SparseGradient
+from dovetail.sparse import SparseGradient
 from dovetail.threads import block_ranges, ranges_of, run_ranges
 
 Floats = NDArray[np.float64]

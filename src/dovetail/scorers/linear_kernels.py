@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.links import row_at
+from dovetail.features.compile.links import row_at
 from dovetail.kernel import kernel
 
 Floats: TypeAlias = NDArray[Any]

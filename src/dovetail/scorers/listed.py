@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.design import Design
-from dovetail.features.index import distinct, narrow
+from dovetail.features.compile.design import Design
+from dovetail.features.compile.index import distinct, narrow
 from dovetail.kernel import kernel
 from dovetail.scorers.linear import Layout, output_type
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.design import Design
-from dovetail.features.index import narrow
+from dovetail.features.compile.design import Design
+from dovetail.features.compile.index import narrow
 from dovetail.scorers.linear import Inverse, Layout, LinearScorer, output_type
 from dovetail.scorers.linear_kernels import count_tokens
 

@@ -24,8 +24,8 @@ from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.dependency import DependencyParser
-    from dovetail.models.domain_parsers import MultiDomainParser
+    from dovetail.models.dependency.estimator import DependencyParser
+    from dovetail.models.domains.parser import MultiDomainParser
     from dovetail.text.sentence import Sentence
 
 
@@ -119,7 +119,7 @@ def train_dependency(
     files = domain_files(domain, train, sigma, dev=dev, patience=patience, init=init, resume=resume, half=half)
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev, so it needs --dev")
-    from dovetail.models.dependency import DependencyParser
+    from dovetail.models.dependency.estimator import DependencyParser
 
     given: dict[str, Any] = {
         "tags": tags, "predict_tags": predict_tags, "relations": relations, "max_length": max_length,
@@ -131,7 +131,7 @@ def train_dependency(
     corpora = Corpora(input_format, options.names(columns), encoding)
 
     def several(data: Data, reporter: Reporter) -> MultiDomainParser:
-        from dovetail.models.domain_parsers import MultiDomainParser
+        from dovetail.models.domains.parser import MultiDomainParser
 
         for name, some in data.items():
             check_heads(some, files[name], corpora)
@@ -171,7 +171,7 @@ def train_dependency(
 
 def _clusters(paths: Any) -> dict[str, Any]:
     """Clusters by the names of their files."""
-    from dovetail.clusters.recipe import as_resources, read_clusterings
+    from dovetail.features.resources.recipe import as_resources, read_clusterings
     from dovetail.text.report import ReadReport
 
     report = ReadReport()

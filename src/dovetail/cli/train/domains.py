@@ -22,9 +22,9 @@ from dovetail.cli.train.summary import STOPPED, file_size
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.features.sets import FeatureSet
-    from dovetail.models.domains import MultiDomainTagger
-    from dovetail.models.tagger import Tagger
+    from dovetail.features.algebra.sets import FeatureSet
+    from dovetail.models.domains.tagger import MultiDomainTagger
+    from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.sentence import Sentence
 
 Data = Mapping[str, "list[Sentence]"]
@@ -94,7 +94,7 @@ def train_domains(
     quiet: bool,
 ) -> None:
     """Train a model of several domains, whose taggers are like ``tagger``, and write it."""
-    from dovetail.models.domains import MultiDomainTagger
+    from dovetail.models.domains.tagger import MultiDomainTagger
 
     model = MultiDomainTagger(tagger=tagger, **{k: v for k, v in settings.items() if v is not None})
     began = time.perf_counter()

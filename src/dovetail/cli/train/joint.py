@@ -105,7 +105,7 @@ def train_joint(
     settings: dict[str, Any] = {
         name: v.value if isinstance(v, StrEnum) else v for name, v in given.items() if v is not None
     }
-    from dovetail.models.joint_parser import JointParser
+    from dovetail.models.joint.estimator import JointParser
 
     corpora = Corpora(input_format, None, encoding)
     began = time.perf_counter()

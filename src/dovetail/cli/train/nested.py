@@ -22,7 +22,7 @@ from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.nested import NestedTagger
+    from dovetail.models.nested.estimator import NestedTagger
     from dovetail.text.sentence import Sentence
 
 
@@ -118,7 +118,7 @@ def train_nested(
     """
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev, so it needs --dev")
-    from dovetail.models.nested import NestedTagger
+    from dovetail.models.nested.estimator import NestedTagger
 
     given: dict[str, Any] = {
         "target": target, "ignore": tuple(options.names(",".join(ignore or ())) or ()), "pos": pos and pos.value,

@@ -24,8 +24,8 @@ from dovetail.cli.train.summary import STOPPED
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.domain_parsers import MultiDomainParser
-    from dovetail.models.parser import Parser
+    from dovetail.models.domains.parser import MultiDomainParser
+    from dovetail.models.parser.estimator import Parser
 
 
 class ParserKind(StrEnum):
@@ -190,7 +190,7 @@ def train_parser(
     settings: dict[str, Any] = {
         name: v.value if isinstance(v, StrEnum) else v for name, v in given.items() if v is not None
     }
-    from dovetail.models.parser import Parser
+    from dovetail.models.parser.estimator import Parser
 
     def new(reporter: Reporter) -> Parser:
         found = resources.word_resources(
@@ -201,7 +201,7 @@ def train_parser(
         return Parser(clusters=found or None, **settings)  # type: ignore[arg-type]
 
     def several(data: Data, reporter: Reporter) -> MultiDomainParser:
-        from dovetail.models.domain_parsers import MultiDomainParser
+        from dovetail.models.domains.parser import MultiDomainParser
 
         return MultiDomainParser(parser=new(reporter), sigma=sigma)
 

@@ -17,7 +17,7 @@ from dovetail.cli.train.domains import Data, check_files, read_domains
 from dovetail.cli.train.summary import STOPPED, file_size
 
 if TYPE_CHECKING:
-    from dovetail.models.domain_parsers import MultiDomainParser
+    from dovetail.models.domains.parser import MultiDomainParser
 
 
 def sigma_option(default: str) -> Any:

@@ -15,7 +15,7 @@ from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.clusters.clustering import Clustering
-    from dovetail.features.resource import Resource
+    from dovetail.features.resources.resource import Resource
 
 Unlabelled = Annotated[
     list[Path] | None,
@@ -63,7 +63,7 @@ def word_resources(
     keep: Path | None = None,
 ) -> dict[str, Resource]:
     """Everything that was asked for, by the names that templates use."""
-    from dovetail.clusters.recipe import as_resources, read_clusterings
+    from dovetail.features.resources.recipe import as_resources, read_clusterings
     from dovetail.text.report import ReadReport
 
     if clusters:
@@ -81,7 +81,7 @@ def word_resources(
         clusterings = {**{f"{name}_" if name in learnt else name: c for name, c in clusterings.items()}, **learnt}
     found: dict[str, Any] = {**lists, **as_resources(clusterings)}
     if association:
-        from dovetail.features.association import Association
+        from dovetail.features.resources.association import Association
 
         reporter.doing("counting association")
         table = Association.count(
@@ -93,7 +93,7 @@ def word_resources(
 
 def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:
     """Lists of names by name, from NAME=FILE."""
-    from dovetail.features.lexicon import Lexicon
+    from dovetail.features.resources.lexicon import Lexicon
     from dovetail.text.report import ReadReport
 
     found: dict[str, Any] = {}
@@ -122,7 +122,7 @@ def _learnt(
     to do without one. It costs half a point of F1 on CoNLL-2003.
     """
     from dovetail.clusters.counts import count_bigrams
-    from dovetail.clusters.recipe import learn_clusterings
+    from dovetail.features.resources.recipe import learn_clusterings
     from dovetail.text import formats
 
     if keep is not None:  # a folder that cannot be made is reported before the long work

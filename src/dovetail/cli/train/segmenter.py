@@ -24,7 +24,7 @@ from dovetail.cli.train.tagger import Loss, Optimiser, Scheme
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.segmenter import Segmenter
+    from dovetail.models.segmenter.estimator import Segmenter
 
 
 class Family(StrEnum):
@@ -147,7 +147,7 @@ def train_segmenter(
     if patience is not None and dev is None:
         raise DovetailError("--patience counts scores on dev, so it needs --dev")
     words = _is_words(train, input_format, target)
-    from dovetail.models.segmenter import Segmenter
+    from dovetail.models.segmenter.estimator import Segmenter
 
     given: dict[str, Any] = {
         "model": model, "features": features, "order": order, "longest": longest, "scheme": scheme, "loss": loss,
@@ -223,20 +223,20 @@ def _character_resources(
     encoding: str,
 ) -> dict[str, Any]:
     """What was counted or read about characters, by name."""
-    from dovetail.clusters.recipe import read_clusterings
-    from dovetail.features.clusters import Clusters
+    from dovetail.features.resources.clusters import Clusters
+    from dovetail.features.resources.recipe import read_clusterings
 
     if Path("-") in unlabelled:
         raise DovetailError("--unlabelled -: raw text is read twice, for association and for variety; give a file")
     found: dict[str, Any] = {name: Clusters.of(c) for name, c in read_clusterings(clusters).items()}
     if raw := [*association, *unlabelled]:
-        from dovetail.features.association import Association
+        from dovetail.features.resources.association import Association
 
         reporter.doing("counting association")
         table = Association.count(raw, unit="char", normalise_width=width, encoding=encoding)
         found["association"] = table.transform("z-score")
     if unlabelled:
-        from dovetail.features.variety import Variety
+        from dovetail.features.resources.variety import Variety
 
         reporter.doing("counting accessor variety")
         found["variety"] = Variety.count(_characters(unlabelled, width, encoding))

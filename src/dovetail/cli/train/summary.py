@@ -10,7 +10,7 @@ from dovetail.cli.console import count
 from dovetail.cli.scores import score
 
 if TYPE_CHECKING:
-    from dovetail.models.tagger import Tagger
+    from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.sentence import Sentence
 
 STOPPED = {

@@ -23,7 +23,7 @@ from dovetail.cli.train.summary import summary, weights_of
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.features.sets import FeatureSet
+    from dovetail.features.algebra.sets import FeatureSet
 
 
 class Loss(StrEnum):
@@ -215,9 +215,9 @@ def train_tagger(
     else:
         loose = sigma is not None
         check_files(train, False, dev_domain=dev_files, strategy=strategy, sigma=loose, no_restrict=not restrict)
-    from dovetail import ahead
-    from dovetail.features import sets
-    from dovetail.models.tagger import Tagger
+    from dovetail.features.algebra import sets
+    from dovetail.models.tagger.estimator import Tagger
+    from dovetail.structures.chain import ahead
 
     given: dict[str, Any] = {
         "features": features, "order": order, "target": target, "scheme": scheme, "loss": loss,

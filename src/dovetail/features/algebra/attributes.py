@@ -1,0 +1,187 @@
+"""Attributes: what can be said of one word alone. They are computed once per word type and then gathered."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dovetail.features.algebra import strings
+from dovetail.features.compile import hashing
+from dovetail.features.compile.hashing import KeyRows
+from dovetail.features.resources.resource import Derivable, Resource
+
+BOUNDARY = "\x00"  # what stands before the first and after the last word
+
+Strings = Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A function from one value of a column to zero, one or several strings.
+
+    ``single`` says that there is exactly one string for every value; such attributes may be joined across positions at
+    full speed. At a sentence boundary a single attribute has the value BOUNDARY and others have none.
+    """
+
+    name: str
+    column: str
+    strings: Strings = field(compare=False)
+    single: bool = True
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def resource(self) -> tuple[str, Resource] | None:
+        """The resource that the attribute reads and its name, if it reads one."""
+        return None
+
+    @property
+    def maker(self) -> Derivable | None:
+        """What makes the column that the attribute reads, if the text itself has no such column."""
+        return None
+
+    @property
+    def seed(self) -> np.uint64:
+        """The seed of this attribute's keys, from its name."""
+        return hashing.string_key(self.name)
+
+    def keys(self, types: Sequence[str]) -> KeyRows:
+        """Keys for a list of types whose first is the boundary. Rows: [types]."""
+        return self.rows([self.strings(t) for t in types[1:]])
+
+    def rows(self, values: Sequence[Sequence[str]]) -> KeyRows:
+        """Keys of lists of strings, after a row for the boundary. Rows: [1 + values]."""
+        first = [BOUNDARY] if self.single else []
+        counts = np.fromiter((len(v) for v in values), dtype=np.int64, count=len(values))
+        flat = first + [string for value in values for string in value]
+        indptr = np.concatenate([[0, len(first)], len(first) + np.cumsum(counts)]).astype(np.int64)
+        return KeyRows(indptr, hashing.string_keys(flat, self.seed))
+
+
+@dataclass(frozen=True)
+class Mapped(Attribute):
+    """One string for every value, by a function from string to string."""
+
+    function: Callable[[str], str] = field(default=str, compare=False)
+
+    def keys(self, types: Sequence[str]) -> KeyRows:
+        """Keys for a list of types whose first is the boundary: exactly one a row."""
+        values = [BOUNDARY, *map(self.function, types[1:])]
+        return KeyRows(np.arange(len(types) + 1, dtype=np.int64), hashing.string_keys(values, self.seed))
+
+
+Substrings = Callable[[hashing.Packed, int, int, np.uint64], KeyRows]
+
+
+@dataclass(frozen=True)
+class Affixes(Attribute):
+    """Substrings of bounded length, hashed by compiled loops without making strings."""
+
+    shortest: int = 1
+    longest: int = 1
+    substrings: Substrings = field(default=hashing.prefix_keys, compare=False)
+
+    def keys(self, types: Sequence[str]) -> KeyRows:
+        """Keys for a list of types whose first is the boundary, which has none."""
+        rows = self.substrings(hashing.pack(types[1:]), self.shortest, self.longest, self.seed)
+        return KeyRows(np.concatenate([[0], rows.indptr]), rows.keys)
+
+
+def mapped(name: str, column: str, function: Callable[[str], str]) -> Mapped:
+    """An attribute with one string for every value."""
+    return Mapped(name, column, lambda value: [function(value)], True, function)
+
+
+def written(column: str) -> str:
+    """The name of a column as templates write it: quoted where it is no plain name.
+
+    >>> written("pos"), written("my layer")
+    ('pos', "'my layer'")
+    """
+    return column if column.isidentifier() and not keyword.iskeyword(column) else repr(column)
+
+
+def identity(column: str) -> Mapped:
+    """The value of the column itself; a column named as an attribute is written ``column(shape)``."""
+    reserved = {*SIMPLE, *FLAGS, *SEVERAL, "bias"}
+    plain = written(column) == column and column not in reserved
+    return mapped(column if plain else f"column({written(column)})", column, str)
+
+
+def flag(name: str, column: str, test: Callable[[str], bool]) -> Attribute:
+    """A feature that is there or not."""
+    return Attribute(name, column, lambda value: ["yes"] if test(value) else [], single=False)
+
+
+def _named(function: str, of: str, *bounds: int) -> str:
+    arguments = [str(b) for b in bounds] + ([f"of={written(of)}"] if of != "word" else [])
+    return f"{function}({', '.join(arguments)})" if arguments else function
+
+
+def _checked(function: str, shortest: int, longest: int) -> None:
+    if not 1 <= shortest <= longest:
+        raise ValueError(f"{function}({shortest}, {longest}): give 1 <= shortest <= longest")
+
+
+def prefix(shortest: int, longest: int | None = None, of: str = "word") -> Affixes:
+    """The first characters: ``prefix(1, 6)`` for lengths one to six, ``prefix(3)`` for three alone."""
+    longest = shortest if longest is None else longest
+    _checked("prefix", shortest, longest)
+
+    def make(value: str) -> list[str]:
+        return [value[:n] for n in range(shortest, min(longest, len(value)) + 1)]
+
+    return Affixes(_named("prefix", of, shortest, longest), of, make, False, shortest, longest, hashing.prefix_keys)
+
+
+def suffix(shortest: int, longest: int | None = None, of: str = "word") -> Affixes:
+    """The last characters: ``suffix(1, 6)`` for lengths one to six, ``suffix(3)`` for three alone."""
+    longest = shortest if longest is None else longest
+    _checked("suffix", shortest, longest)
+
+    def make(value: str) -> list[str]:
+        return [value[len(value) - n :] for n in range(shortest, min(longest, len(value)) + 1)]
+
+    return Affixes(_named("suffix", of, shortest, longest), of, make, False, shortest, longest, hashing.suffix_keys)
+
+
+def ngrams(shortest: int, longest: int = hashing.LONGEST_WORD + 2, of: str = "word") -> Affixes:
+    """All distinct character n-grams of the word with its edges marked; ``ngrams(1)`` takes every length."""
+    _checked("ngrams", shortest, longest)
+
+    def make(value: str) -> list[str]:
+        marked = chr(2) + value[: hashing.LONGEST_WORD] + chr(3)
+        found = {
+            marked[a : a + n]: None
+            for a in range(len(marked))
+            for n in range(shortest, longest + 1)
+            if a + n <= len(marked)
+        }
+        return list(found)
+
+    return Affixes(_named("ngrams", of, shortest, longest), of, make, False, shortest, longest, hashing.ngram_keys)
+
+
+SIMPLE: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "shape": strings.shape,
+    "type": strings.type_of,
+    "short_type": strings.short_type,
+    "cap": strings.capitalisation,
+    "normal": strings.normalise_digits,
+}
+FLAGS: dict[str, Callable[[str], bool]] = {"title": strings.is_title}
+SEVERAL: dict[str, Strings] = {"radicals": strings.radicals}
+
+
+def simple(name: str, of: str = "word") -> Attribute:
+    """An attribute by its name in SIMPLE, FLAGS or SEVERAL, of any column."""
+    if name in SEVERAL:
+        return Attribute(_named(name, of), of, SEVERAL[name], single=False)
+    if name in FLAGS:
+        return flag(_named(name, of), of, FLAGS[name])
+    return mapped(_named(name, of), of, SIMPLE[name])

@@ -1,0 +1,161 @@
+"""From keys to feature numbers: built while training, and sorted for look-up in a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.compile.hashing import Keys
+from dovetail.kernel import kernel
+
+
+def narrow(pointers: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Rising pointers in 32 bits, unless they need more. Shape [n]."""
+    return pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
+
+
+def entries_of(ptr: NDArray[np.integer], which: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of the entries of some rows of a list of lists, one after another, and how many each row has.
+
+    >>> entries_of(np.array([0, 2, 3]), np.array([1, 0]))
+    (array([2, 0, 1]), array([1, 2]))
+    """
+    count = np.diff(ptr)[which]
+    first = np.cumsum(count) - count
+    return np.arange(count.sum()) + np.repeat(ptr[which] - first, count), count
+
+
+def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
+    """The distinct keys as they first appear, and for each key its number among them.
+
+    What appears together is numbered together, so that whoever walks through the corpus finds the next feature's
+    weights where it is reading.
+
+    >>> distinct(np.array([7, 3, 7], dtype=np.uint64))
+    (array([7, 3], dtype=uint64), array([0, 1, 0], dtype=int32))
+    """
+    found = np.empty_like(keys)
+    numbers = np.empty(len(keys), dtype=np.int32)
+    return found[: _distinct(keys, found, numbers)].copy(), numbers
+
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # keys that count up are spread over the table too
+
+
+@kernel
+def _distinct(keys: Keys, found: Keys, numbers: NDArray[np.int32]) -> int:
+    """Fill ``found`` with the distinct keys and ``numbers`` with their places there; returns how many. Shapes: [n].
+
+    An open table of places, doubled whenever it is half full: few distinct keys stay in the cache.
+    """
+    shift = np.uint64(54)
+    table = np.empty(1 << 10, dtype=np.int32)
+    for j in range(len(table)):
+        table[j] = -1
+    size = 0
+    for i in range(len(keys)):
+        key = keys[i]
+        slot = np.int64((key * _SPREAD) >> shift)
+        while table[slot] >= 0 and found[table[slot]] != key:
+            slot = (slot + 1) & (len(table) - 1)
+        if table[slot] < 0:
+            table[slot] = size
+            found[size] = key
+            size += 1
+            if 2 * size > len(table):
+                shift -= np.uint64(1)
+                table = np.empty(2 * len(table), dtype=np.int32)
+                for j in range(len(table)):
+                    table[j] = -1
+                for j in range(size):
+                    place = np.int64((found[j] * _SPREAD) >> shift)
+                    while table[place] >= 0:
+                        place = (place + 1) & (len(table) - 1)
+                    table[place] = j
+                slot = np.int64((key * _SPREAD) >> shift)
+                while found[table[slot]] != key:
+                    slot = (slot + 1) & (len(table) - 1)
+        numbers[i] = table[slot]
+    return size
+
+
+@dataclass
+class Collector:
+    """Numbers keys as they come. With ``bits``, keys are cut to so many bits, which bounds the number of features."""
+
+    bits: int | None = None
+    _keys: list[Keys] = field(default_factory=list)
+    size: int = 0
+
+    def number(self, keys: Keys) -> NDArray[np.int32]:
+        """Numbers for the keys of one block; blocks have no keys in common, except by hashing."""
+        if self.bits is not None:
+            return self._number_hashed(keys & np.uint64((1 << self.bits) - 1))
+        new, numbers = distinct(keys)
+        numbers += np.int32(self.size)
+        self._keys.append(new)
+        self.size += len(new)
+        return numbers
+
+    def _number_hashed(self, keys: Keys) -> NDArray[np.int32]:
+        known = self._keys[0] if self._keys else np.empty(0, dtype=np.uint64)
+        new = np.setdiff1d(keys, known)
+        known = np.concatenate([known, new])
+        self._keys = [known]
+        self.size = len(known)
+        order = np.argsort(known)
+        return order[np.searchsorted(known, keys, sorter=order)].astype(np.int32)
+
+    @property
+    def keys(self) -> Keys:
+        """The key of every feature, in the order of their numbers."""
+        return np.concatenate([np.empty(0, dtype=np.uint64), *self._keys])
+
+
+@kernel
+def _look_up(keys: Keys, bucket: NDArray[np.int64], shift: np.uint64, wanted: Keys, out: NDArray[np.int32]) -> None:
+    for i in range(len(wanted)):
+        key = wanted[i]
+        b = key >> shift
+        out[i] = -1
+        for j in range(bucket[b], bucket[b + np.uint64(1)]):
+            if keys[j] == key:
+                out[i] = j
+                break
+
+
+@dataclass(frozen=True)
+class FeatureIndex:
+    """Sorted keys with a table of where each leading bit pattern begins: one or two comparisons find a key.
+
+    ``keys`` [features] sorted; ``bits`` as in Collector.
+    """
+
+    keys: Keys
+    bits: int | None = None
+    _bucket: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _shift: np.uint64 = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        width = 64 if self.bits is None else self.bits
+        leading = min(max(len(self.keys).bit_length(), 1), width)
+        begins = (self.keys >> np.uint64(width - leading)).astype(np.int64)
+        bucket = np.zeros((1 << leading) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(begins, minlength=1 << leading), out=bucket[1:])
+        object.__setattr__(self, "_bucket", bucket)
+        object.__setattr__(self, "_shift", np.uint64(width - leading))
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return len(self.keys)
+
+    def number(self, keys: Keys) -> NDArray[np.int32]:
+        """The number of each key, -1 where the model has no such feature."""
+        out = np.empty(len(keys), dtype=np.int32)
+        if self.bits is not None:
+            keys = keys & np.uint64((1 << self.bits) - 1)
+        _look_up(self.keys, self._bucket, self._shift, np.ascontiguousarray(keys), out)
+        return out

@@ -1,0 +1,118 @@
+"""Merging features that cannot be told apart on the training data: exact, and much smaller.
+
+Most rare features are twins: all n-grams of a name seen once fire at one token, together with its conjunctions. If m
+features fire at the same tokens, only the sum of their weights matters. Under an L2 penalty c the best split of a sum
+s is even, and costs c * s**2 / m; so one column with value sqrt(m) and weight u = s / sqrt(m) under the same penalty c
+has the same objective, and gradient steps on it are the steps on the m columns, seen in an orthonormal basis. (Under
+an L1 penalty c * |s| becomes c * sqrt(m) * |u|.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.compile.design import Design, drop_unknown
+from dovetail.features.compile.frequent import frequent_as_rows
+from dovetail.features.compile.index import distinct
+from dovetail.features.compile.links import row_at
+from dovetail.kernel import kernel
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A design over merged columns.
+
+    ``column`` [features]: the column of each feature, -1 if it was pruned; ``multiplicity`` [columns]: how many
+    features each column stands for. A feature has the weight ``u[column] / sqrt(multiplicity)``.
+    """
+
+    design: Design
+    column: NDArray[np.int32]
+    multiplicity: NDArray[np.int32]
+
+
+@kernel
+def _signatures(
+    links: Any,
+    offsets: NDArray[np.int64],
+    row_ptr: NDArray[np.integer],
+    row_feature: NDArray[np.int32],
+    feature_index: NDArray[np.int32],
+    noise: NDArray[np.uint64],
+    row_count: NDArray[np.int64],
+    row_sum: NDArray[np.uint64],
+    count: NDArray[np.int64],
+    signature: NDArray[np.uint64],
+) -> None:
+    """Add up a random number for each token at which a feature fires, and count the tokens.
+
+    row_count, row_sum: [rows], the same for rows; count, signature: [features]. All are zero to begin with.
+    """
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            for k in range(len(links.source)):
+                r = row_at(links, k, t, offsets[i], offsets[i + 1])
+                if r >= 0:
+                    row_count[r] += 1
+                    row_sum[r] += noise[t]
+            for k in range(feature_index.shape[1]):
+                if feature_index[t, k] >= 0:
+                    count[feature_index[t, k]] += 1
+                    signature[feature_index[t, k]] += noise[t]
+    for r in range(len(row_ptr) - 1):
+        for e in range(row_ptr[r], row_ptr[r + 1]):
+            count[row_feature[e]] += row_count[r]
+            signature[row_feature[e]] += row_sum[r]
+
+
+def merge(design: Design, min_count: int = 1, twins: bool = True, wanted: NDArray[np.bool_] | None = None) -> Merged:
+    """Prune features seen fewer than ``min_count`` times, and merge those that fire at the same tokens.
+
+    ``wanted`` [features]: which may be kept; None for all. Real-valued features are never merged. Two features with
+    different tokens are taken for twins with a probability of 2**-64.
+    """
+    count, identity = _fired(design)
+    often = count >= max(min_count, 1)
+    kept = np.flatnonzero(often if wanted is None else often & wanted).astype(np.int32)
+    identity = identity[kept]
+    if not twins:
+        identity = np.arange(len(kept), dtype=np.uint64)
+    elif design.row_value is not None:
+        real = np.zeros(design.features, dtype=np.bool_)
+        real[design.row_feature[design.row_value != 1.0]] = True
+        identity = np.where(real[kept], np.arange(len(kept), dtype=np.uint64), identity)
+    # Columns in the order of their first feature: what fires together lies together.
+    groups, group = distinct(identity)
+    first = np.empty(len(groups), dtype=np.int32)
+    first[group[::-1]] = np.arange(len(group), dtype=np.int32)[::-1]  # of equal places, the last to be written stays
+    del identity
+    column = np.full(design.features, -1, dtype=np.int32)
+    column[kept] = group
+    representative = np.full(design.features + 1, -1, dtype=np.int32)  # the last entry serves index -1
+    representative[kept[first]] = np.arange(len(groups), dtype=np.int32)
+    smaller = drop_unknown(
+        replace(
+            design,
+            row_feature=representative[design.row_feature],
+            feature_index=representative[design.feature_index],
+            features=len(groups),
+        )
+    )
+    smaller = frequent_as_rows(smaller, count[kept[first]])
+    return Merged(smaller, column, np.bincount(column[kept], minlength=len(groups)).astype(np.int32))
+
+
+def _fired(design: Design) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """At how many tokens each feature fires, and a number that says which. Shapes: [features]."""
+    noise = np.random.default_rng(0).integers(0, 2**64, size=design.tokens, dtype=np.uint64)
+    count = np.zeros(design.features, dtype=np.int64)
+    signature = np.zeros(design.features, dtype=np.uint64)
+    rows = (design.links, design.offsets, design.row_ptr, design.row_feature)
+    row_count = np.zeros(len(design.row_ptr) - 1, dtype=np.int64)
+    row_sum = np.zeros(len(design.row_ptr) - 1, dtype=np.uint64)
+    _signatures(*rows, design.feature_index, noise, row_count, row_sum, count, signature)
+    return count, signature

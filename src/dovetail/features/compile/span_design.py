@@ -1,0 +1,135 @@
+"""Compiling templates of whole segments: the "tokens" of this design are the candidate segments.
+
+Candidate ``t * longest + d`` begins at token t and has d + 1 tokens; those that would go past the end of their
+sentence are no segments, and share one feature that nothing ever uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.columns import Columns
+from dovetail.features.algebra.attributes import Attribute
+from dovetail.features.algebra.spans import Length, Listed, Phrase, Tied
+from dovetail.features.algebra.templates import Template
+from dovetail.features.compile import hashing
+from dovetail.features.compile.design import Compiler, Rows, salt
+from dovetail.features.compile.hashing import KeyRows, Keys
+from dovetail.kernel import kernel
+
+
+@kernel
+def phrase_keys(
+    ids: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    type_key: Keys,
+    first: np.uint64,
+    longest: int,
+    out: Keys,
+) -> None:
+    """The key of the values of every candidate in a row, 0 where there is none. out: [tokens * longest]."""
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            h = first
+            for d in range(longest):
+                if t + d < offsets[i + 1]:
+                    h = (h ^ type_key[ids[t + d]]) * hashing.PRIME
+                    out[t * longest + d] = hashing.mix(h)
+                else:
+                    out[t * longest + d] = 0
+
+
+def candidates(offsets: NDArray[np.int64], longest: int) -> Columns:
+    """The candidates as a corpus of one sentence, without columns."""
+    return Columns(np.array([0, offsets[-1] * longest]), {})
+
+
+@dataclass
+class SpanCompiler(Compiler):
+    """Turns templates of segments into rows of keys and columns of keys, one for every candidate."""
+
+    text: Columns = field(default_factory=lambda: Columns(np.zeros(1, np.int64), {}))
+    longest: int = 1
+
+    @classmethod
+    def over(cls, text: Columns, longest: int) -> SpanCompiler:
+        """For the candidate segments of a text."""
+        return cls(candidates(text.offsets, longest), text=text, longest=longest)
+
+    def attribute_keys(self, attribute: Attribute) -> KeyRows:
+        """Keys of an attribute for every type of its column, made once."""
+        if attribute not in self._keys:
+            self._keys[attribute] = attribute.keys(self.text.columns[attribute.column].types)
+        return self._keys[attribute]
+
+    def rows(self, templates: Iterable[Template]) -> list[Rows]:
+        """Lengths, lexicon entries and associations."""
+        blocks = []
+        for template in templates:
+            match template:
+                case Length():
+                    blocks.append(self._length(template))
+                case Listed():
+                    blocks.append(self._listed(template))
+                case Tied():
+                    blocks.append(self._tied(template))
+        return blocks
+
+    def direct(self, templates: Iterable[Template]) -> list[Keys]:
+        """Phrases: one key a candidate. Shapes: [candidates]."""
+        return [self._phrase(t) for t in templates if isinstance(t, Phrase)]
+
+    def _phrase(self, template: Phrase) -> Keys:
+        values = self.attribute_keys(template.attribute).keys
+        column = self.text.columns[template.attribute.column]
+        out = np.empty(self.columns.tokens, dtype=np.uint64)
+        phrase_keys(column.ids, self.text.offsets, values, salt(template), self.longest, out)
+        return out
+
+    def _length(self, template: Length) -> Rows:
+        keys = hashing.string_keys([str(d + 1) for d in range(self.longest)], salt(template))
+        index = np.tile(np.arange(self.longest, dtype=np.int32), self.text.tokens)
+        return Rows(index[:, None], np.arange(self.longest + 1), keys)
+
+    def lengths(self) -> NDArray[np.int32]:
+        """How many tokens each candidate has, 0 for those that are no segments. Shape [candidates]."""
+        number, _, length = self._spans()
+        out = np.zeros(self.columns.tokens, dtype=np.int32)
+        out[number] = length
+        return out
+
+    def _spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The candidates that are segments: their numbers, first tokens and lengths."""
+        end = np.repeat(self.text.offsets[1:], np.diff(self.text.offsets))
+        start = np.repeat(np.arange(self.text.tokens), self.longest)
+        length = np.tile(np.arange(1, self.longest + 1), self.text.tokens)
+        number = np.flatnonzero(start + length <= np.repeat(end, self.longest))
+        return number, start[number], length[number]
+
+    def _listed(self, template: Listed) -> Rows:
+        number, start, length = self._spans()
+        found = template.lexicon.within(self.text.columns["word"], start, length)
+        values = [[] if i == 0 else _labels(value) for i, value in enumerate(found.types)]
+        counts = np.array([len(v) for v in values], dtype=np.int64)
+        index = np.full(self.columns.tokens, -1, dtype=np.int32)
+        index[number] = np.where(counts[found.ids] > 0, found.ids, -1)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        keys = hashing.string_keys([label for value in values for label in value], salt(template))
+        return Rows(index[:, None], indptr, keys)
+
+    def _tied(self, template: Tied) -> Rows:
+        number, start, length = self._spans()
+        value = template.table.within(self.text.columns["word"], start, length)
+        distinct, inverse = np.unique(value, return_inverse=True)
+        index = np.full(self.columns.tokens, -1, dtype=np.int32)
+        index[number] = np.where(distinct[inverse] != 0.0, inverse, -1)
+        keys = np.full(len(distinct), salt(template), dtype=np.uint64)
+        return Rows(index[:, None], np.arange(len(distinct) + 1), keys, distinct)
+
+
+def _labels(value: str) -> list[str]:
+    return [label for label in value.split("|") if label not in ("", "O")]

@@ -1,0 +1,123 @@
+"""A trained tagger of several domains: shared weights, and what each domain adds to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.models.tagger.labels import Labels
+from dovetail.models.tagger.model import ChainModel, Weights
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What dev data has decided about a domain: see ``Tagger.calibrate``, ``Tagger.agree`` and ``Tagger.balance``."""
+
+    factor: float = 1.0
+    agreement: float = 0.0
+    outside: float = 0.0
+
+    def applied(self, model: ChainModel) -> ChainModel:
+        """The model so tuned."""
+        return replace(model.scaled(self.factor), agreement=self.agreement, outside=self.outside)
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """What a domain adds to the shared weights; only what is not zero is stored. ``labels`` are those it uses."""
+
+    labels: Labels
+    node: Weights
+    edge: Weights | None
+    transition: NDArray[np.float32]
+    tuning: Tuning = Tuning()
+
+    def with_short_keys(self) -> Deviation:
+        """The deviation as compact files hold it."""
+        edge = self.edge.with_short_keys() if self.edge else None
+        return replace(self, node=self.node.with_short_keys(), edge=edge)
+
+    def arrays(self, prefix: str, half: bool, compact: bool) -> Arrays:
+        """As named arrays for a model file."""
+        edge = self.edge.arrays(f"{prefix}.edge", half, compact) if self.edge else {}
+        return {**self.node.arrays(f"{prefix}.node", half, compact), **edge, f"{prefix}.transition": self.transition}
+
+    def header(self) -> dict[str, Any]:
+        """The rest, for the header of a model file."""
+        return {"labels": list(self.labels.names), "tuning": vars(self.tuning)}
+
+    @classmethod
+    def from_file(cls, header: Mapping[str, Any], arrays: Arrays, prefix: str, shared: ChainModel) -> Deviation:
+        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+        names = tuple(header["labels"])
+        if not names or [n for n in shared.labels.names if n in names] != list(names):
+            raise ValueError("the labels of a domain are not among those of the model")
+        size, bits = len(shared.labels.names), shared.node.index.bits
+        transition: NDArray[np.float32] = arrays[f"{prefix}.transition"]
+        if transition.shape != shared.transition.shape:
+            raise ValueError("the table of transitions does not fit the labels")
+        edge = None
+        if shared.edge is not None:
+            edge = Weights.from_arrays(arrays, f"{prefix}.edge", size * size, bits)
+        node = Weights.from_arrays(arrays, f"{prefix}.node", size, bits)
+        tuning = Tuning(**{name: float(value) for name, value in header["tuning"].items()})
+        return cls(Labels(names, shared.labels.scheme), node, edge, transition, tuning)
+
+
+@dataclass(frozen=True)
+class DomainModel:
+    """Shared weights, the tuning of the model that has only them, and the deviations by the names of domains."""
+
+    shared: ChainModel
+    tuning: Tuning
+    domains: Mapping[str, Deviation]
+
+    def model_of(self, domain: str | None) -> ChainModel:
+        """The model of a domain, or of none."""
+        if domain is None:
+            return self.tuning.applied(self.shared)
+        return self.domains[domain].tuning.applied(self.untuned(domain))
+
+    def untuned(self, domain: str) -> ChainModel:
+        """The model of a domain before dev data has had its say."""
+        shared, added = self.shared, self.domains[domain]
+        edge = shared.edge.plus(added.edge) if shared.edge and added.edge else shared.edge
+        both = replace(
+            shared,
+            node=shared.node.plus(added.node),
+            edge=edge,
+            transition=shared.transition + added.transition,
+        )
+        return both.within(added.labels)
+
+    def with_short_keys(self) -> DomainModel:
+        """The model as compact files hold it."""
+        domains = {name: deviation.with_short_keys() for name, deviation in self.domains.items()}
+        return replace(self, shared=self.shared.with_short_keys(), domains=domains)
+
+    def arrays(self, half: bool, compact: bool = False) -> Arrays:
+        """As named arrays for a model file."""
+        own = [d.arrays(f"domain{i}", half, compact) for i, d in enumerate(self.domains.values())]
+        return self.shared.arrays(half, compact) | {name: array for arrays in own for name, array in arrays.items()}
+
+    def header(self) -> dict[str, Any]:
+        """The rest, for the header of a model file."""
+        domains = {name: deviation.header() for name, deviation in self.domains.items()}
+        return self.shared.header() | {"tuning": vars(self.tuning), "domains": domains}
+
+    @classmethod
+    def from_file(cls, header: dict[str, Any], arrays: Arrays, functions: Any) -> DomainModel:
+        """From the header and arrays of a model file."""
+        shared = ChainModel.from_file(header, arrays, functions)
+        domains = {
+            str(name): Deviation.from_file(own, arrays, f"domain{i}", shared)
+            for i, (name, own) in enumerate(header["domains"].items())
+        }
+        tuning = Tuning(**{name: float(value) for name, value in header["tuning"].items()})
+        return cls(shared, tuning, domains)

@@ -1,0 +1,179 @@
+"""From charts to trees: the best tree, where pruning lets none through a wider search, and at last pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from dovetail.grammars.treebank import TreebankGrammar
+from dovetail.models.joint.model import JointModel
+from dovetail.models.parser.labels import LabelTable
+from dovetail.models.parser.model import ParserModel
+from dovetail.models.parser.parameters import SentenceLists
+from dovetail.structures.grammar.parts import cell_count
+from dovetail.structures.grammar.search import BestChart, follow, viterbi
+from dovetail.structures.grammar.single import Derivation, ParseChart, cells
+from dovetail.structures.grammar.sums import Rules
+from dovetail.text.sentence import Span
+from dovetail.text.tree import Tree
+
+LONGEST = 250  # words; what is longer is cut, for the time grows with the cube
+STOPS = frozenset(".;:?!,")
+WIDER = (1e-6, 0.0)  # thresholds to try where the usual one leaves no tree
+
+Search = Literal["usual", "wider", "pieces", "cut"]
+
+
+@dataclass(frozen=True)
+class Parse:
+    """A tree, and how it came about.
+
+    ``search``: ``usual``; ``wider``, where pruning had left no tree; ``pieces``, where the grammar has none: the fewest
+    trees that cover the sentence, under one root; ``cut``: a sentence of more than 250 words, parsed in parts.
+    """
+
+    tree: Tree
+    search: Search = "usual"
+    entities: tuple[Span, ...] = ()
+    """Those that a joint parser finds."""
+    probability: float | None = None
+    """Of the tree and its entities together, where probabilities are asked for; of a ``cut`` one, that of all parts."""
+
+
+class Part(NamedTuple):
+    """Words that are parsed at once: a sentence, or a part of a very long one, and its words as they were given."""
+
+    lists: SentenceLists
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """How trees are chosen, and whether constituents get their probabilities."""
+
+    model: ParserModel | JointModel
+    by_recall: bool = False
+    with_probabilities: bool = False
+
+    def __call__(self, part: Part) -> Parse:
+        """The tree of a sentence of up to 250 words."""
+        model = self.model
+        chart, search = self.chart(part)
+        best = chart.max_recall(*self.labels.of_chart, model.costs) if self.by_recall else model.searched(chart).best()
+        if best is None:
+            return Parse(Tree(model.root, tuple(self.pieces(part))), "pieces")
+        if not self.with_probabilities:
+            return Parse(self.rooted(best, part.shown), search, tuple(model.entities(best)))
+        tree = self.rooted(best, part.shown, self.labels.probabilities(chart, best))
+        whole = min(1.0, float(np.exp(chart.score(best) - chart.log_partition())))
+        return Parse(tree, search, tuple(model.entities(best, chart)), whole)
+
+    def kbest(self, part: Part, k: int) -> list[Parse]:
+        """The k most probable answers, best first; those that differ only in how a tree is built up are one."""
+        chart, search = self.chart(part)
+        found: dict[tuple[Tree, tuple[Span, ...]], float] = {}
+        for derivation, log_probability in chart.kbest(k):
+            pair = self.rooted(derivation, part.shown), tuple(self.model.entities(derivation))
+            found[pair] = found.get(pair, 0.0) + float(np.exp(log_probability))
+        best_first = sorted(found.items(), key=lambda one: -one[1])
+        return [Parse(tree, search, entities, p) for (tree, entities), p in best_first]
+
+    def pieces(self, part: Part) -> list[Tree]:
+        """As few trees as cover a sentence that has none of its own."""
+        plain = self.model.plain
+        chart = plain.chart(part.lists, plain.mask(part.words, part.tags, 0.0), part.words)
+        return pieces(plain.treebank, chart, part.shown)
+
+    def chart(self, part: Part) -> tuple[ParseChart, Search]:
+        """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""
+        model, lists, words, tags = self.model, part.lists, part.words, part.tags
+        usual = model.mask(words, tags)
+        chart = model.chart(lists, usual, words)
+        if chart.best() is not None:
+            return chart, "usual"
+        single = cells(len(words), np.arange(len(words)), np.arange(1, len(words) + 1))
+        for threshold in WIDER:
+            mask = model.mask(words, tags, threshold)
+            # Training has held nothing against improbable tags, so the search does not widen to them.
+            of_tags = np.ix_(single, np.arange(model.treebank.grammar.tags))
+            mask[of_tags] = usual[of_tags]
+            chart = model.chart(lists, mask, words)
+            if chart.best() is not None:
+                break
+        return chart, "wider"
+
+    def rooted(
+        self, tree: Derivation, words: Sequence[str], probabilities: Mapping[tuple[int, int, str], float] | None = None
+    ) -> Tree:
+        """A derivation as a tree under the treebank's root."""
+        found = self.model.tree(tree, words, probabilities)
+        return found if found.label == self.model.root else Tree(self.model.root, (found,))
+
+    @property
+    def labels(self) -> LabelTable:
+        """The labels of constituents."""
+        return self.model.labels
+
+
+def cut(words: Sequence[str], longest: int = LONGEST) -> list[tuple[int, int]]:
+    """Where to cut a sentence that is too long: after the last stop before the bound, else at the bound.
+
+    >>> cut(["a", ",", "b", "c", "d"], 3)
+    [(0, 2), (2, 5)]
+    """
+    parts, begin = [], 0
+    while len(words) - begin > longest:
+        stops = [i + 1 for i in range(begin + longest // 2, begin + longest) if words[i] in STOPS]
+        end = stops[-1] if stops else begin + longest
+        parts.append((begin, end))
+        begin = end
+    return [*parts, (begin, len(words))]
+
+
+def joined(parts: Sequence[Parse], root: str) -> Parse:
+    """The parts of a sentence that was cut, under one root."""
+    if len(parts) == 1:
+        return parts[0]
+    children = [child for part in parts for child in (part.tree.children if part.tree.label == root else [part.tree])]
+    entities, begin = [], 0
+    for part in parts:
+        entities += [replace(e, start=e.start + begin, end=e.end + begin) for e in part.entities]
+        begin += len(part.tree)
+    known = [part.probability for part in parts if part.probability is not None]
+    whole = float(np.prod(known)) if len(known) == len(parts) else None
+    return Parse(Tree(root, tuple(children)), "cut", tuple(entities), whole)
+
+
+def pieces(treebank: TreebankGrammar, chart: ParseChart, words: Sequence[str]) -> list[Tree]:
+    """As few trees as cover a sentence that has none of its own; of as many, those with the highest score."""
+    n, grammar = len(words), treebank.grammar
+    filled = BestChart.empty(n, grammar.symbols)
+    mask = np.ones((cell_count(n), grammar.symbols), np.uint8) if chart.mask is None else chart.mask
+    viterbi(n, Rules.of(grammar), chart.potentials, mask, filled)
+    whole = np.array([not symbol.partial for symbol in treebank.symbols])
+    scores = np.where(whole, filled.top, -np.inf)
+    best: list[tuple[int, float]] = [(0, 0.0)]  # of the words up to each: the number of pieces, minus the score
+    back: list[tuple[int, int]] = [(0, 0)]
+    for end in range(1, n + 1):
+        options = []
+        for begin in range(end):
+            row = scores[int(cells(n, begin, end))]
+            symbol = int(row.argmax())
+            if row[symbol] > -np.inf:
+                count, cost = best[begin]
+                options.append(((count + 1, cost - float(row[symbol])), (begin, symbol)))
+        chosen = min(options)
+        best.append(chosen[0])
+        back.append(chosen[1])
+    found, end = [], n
+    while end:
+        begin, symbol = back[end]
+        derivation = follow(n, grammar, filled, symbol, begin, end)
+        found.append(treebank.tree(derivation, words[begin:end]))
+        end = begin
+    return found[::-1]

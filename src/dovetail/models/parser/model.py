@@ -1,0 +1,204 @@
+"""A trained parser: what is stored, and the charts of new sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.algebra.parse_sets import ParserFeatures
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.compile.index import FeatureIndex
+from dovetail.features.resources.clusters import Clusters
+from dovetail.features.resources.templates import packed, unpacked
+from dovetail.grammars.lexicon import Lexicon
+from dovetail.grammars.treebank import TreebankGrammar, projection
+from dovetail.models.parser.labels import LabelTable
+from dovetail.models.parser.parameters import BLOCKS, ParserParameters, SentenceLists
+from dovetail.models.parser.pruning import Pruner, word_groups
+from dovetail.models.parser.spelling import respelled
+from dovetail.models.parser.text import looked_up, sentence_lists, with_gaps
+from dovetail.models.tagger.estimator import Tagger
+from dovetail.models.tagging import packed_tagger, unpacked_tagger
+from dovetail.scorers.linear import Layout, output_type
+from dovetail.structures.grammar.parts import Mask
+from dovetail.structures.grammar.single import Derivation, ParseChart
+from dovetail.text.sentence import Span
+from dovetail.text.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class ParserModel:
+    """Everything that parsing needs: grammars, lexicon, tagger, features and weights."""
+
+    kind: ClassVar[str] = "parser"
+
+    treebank: TreebankGrammar
+    pruner: Pruner
+    features: ParserFeatures
+    keys: Mapping[str, NDArray[np.uint64]]
+    layouts: Mapping[str, Layout]
+    weight: NDArray[np.float32]
+    frequent: frozenset[str]
+    root: str
+    clusters: Mapping[str, Clusters]
+    tagger: Tagger | None = None
+    is_generative: bool = False
+    """Whether words are scored by the lexicon, and not by features."""
+
+    @cached_property
+    def parameters(self) -> ParserParameters:
+        """Where the weights of each block are."""
+        return ParserParameters(self.treebank.grammar, self.layouts)
+
+    @property
+    def plain(self) -> ParserModel:
+        """The parser without anything that is joined to it: itself."""
+        return self
+
+    def entities(self, derivation: Derivation, chart: ParseChart | None = None) -> list[Span]:
+        """None: a parser finds trees alone."""
+        return []
+
+    @cached_property
+    def labels(self) -> LabelTable:
+        """The labels of constituents."""
+        return LabelTable.of(self.treebank)
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """How probable a constituent must be to be worth having, by recall: [labels]."""
+        return self.labels.costs()
+
+    @cached_property
+    def index(self) -> dict[str, FeatureIndex]:
+        """The numbers of features, by group."""
+        return {group: FeatureIndex(keys) for group, keys in self.keys.items()}
+
+    @cached_property
+    def tag_number(self) -> dict[str, int]:
+        """The number of each part of speech (the first, where tags are annotated)."""
+        return {tag.label: i for i, tag in reversed(list(enumerate(self.treebank.tags)))}
+
+    def spelled(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The words, with quotes, brackets and dashes as the treebank spells them."""
+        return respelled(words, self.pruner.lexicon.words)
+
+    def lists(self, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> list[SentenceLists]:
+        """The features of some sentences."""
+        extended = [with_gaps(w, t, self.frequent) for w, t in zip(words, tags, strict=True)]
+        return sentence_lists(extended, looked_up(extended, self.features._asdict(), self.index))
+
+    def mask(self, words: Sequence[str], tags: Sequence[str], threshold: float | None = None) -> Mask:
+        """The symbols to be looked at over each span of a sentence; without a tagger, ``tags`` are all there are."""
+        numbers = [self.tag_number.get(tag, -1) for tag in tags]
+        return self.pruner.mask(words, numbers, threshold, only_given=self.tagger is None)
+
+    def tree(
+        self,
+        derivation: Derivation,
+        words: Sequence[str],
+        probabilities: Mapping[tuple[int, int, str], float] | None = None,
+    ) -> Tree:
+        """The tree of a derivation."""
+        return self.treebank.tree(derivation, words, probabilities)
+
+    def chart(self, lists: SentenceLists, mask: Mask, words: Sequence[str]) -> ParseChart:
+        """All trees of a sentence that a mask allows, with their potentials."""
+        roots = self.treebank.root_count > 0
+        potentials = self.parameters.potentials(lists, self.weight, mask, roots)
+        if self.is_generative:
+            potentials = potentials._replace(tag=self.pruner.lexicon.log_scores(words))
+        return ParseChart(self.treebank.grammar, potentials, mask)
+
+    def with_weights(self, weight: NDArray[np.floating[Any]]) -> ParserModel:
+        """The model with other weights."""
+        return replace(self, weight=weight.astype(np.float32))
+
+    def searched(self, chart: ParseChart) -> ParseChart:
+        """The chart to choose the best tree from: the same."""
+        return chart
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """As named arrays for a model file."""
+        found: dict[str, NDArray[Any]] = {"weight": self.weight}
+        found |= self.treebank.arrays() | self.pruner.lexicon.arrays()
+        found |= {f"coarse.{name}": array for name, array in self.pruner.treebank.arrays().items()}
+        found |= {f"{group}.keys": keys for group, keys in self.keys.items()}
+        for name, layout in self.layouts.items():
+            found[f"{name}.count"] = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
+            found[f"{name}.label"] = layout.label
+        return found | packed(self.clusters)[1] | packed_tagger(self.tagger)[1]
+
+    def header(self) -> dict[str, Any]:
+        """The rest, for the header of a model file."""
+        return {
+            "grammar": self.treebank.header(),
+            "coarse": self.pruner.treebank.header(),
+            "lexicon": self.pruner.lexicon.header(),
+            "threshold": self.pruner.threshold,
+            "features": {group: getattr(self.features, group).lines() for group in ParserFeatures._fields},
+            "resources": packed(self.clusters)[0],
+            "frequent": sorted(self.frequent),
+            "root": self.root,
+            "generative": self.is_generative,
+            "tagger": packed_tagger(self.tagger)[0],
+        }
+
+    @staticmethod
+    def size_in_file(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> int:
+        """How many weights a parser in a file has, which may hold more."""
+        treebank = TreebankGrammar.from_file(header["grammar"], arrays)
+        return ParserParameters(treebank.grammar, _layouts(arrays, treebank)).size
+
+    @classmethod
+    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ParserModel:
+        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+        treebank = TreebankGrammar.from_file(header["grammar"], arrays)
+        prefix = "coarse."
+        coarse_arrays = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+        coarse = TreebankGrammar.from_file(header["coarse"], coarse_arrays)
+        resources = unpacked(header["resources"], arrays)
+        clusters = {name: found for name, found in resources.items() if isinstance(found, Clusters)}
+        lexicon = Lexicon.from_file(header["lexicon"], arrays, word_groups(clusters))
+        if len(lexicon.total) != coarse.grammar.tags:
+            raise ValueError("the lexicon does not fit the grammar")
+        pruner = Pruner(coarse, lexicon, projection(treebank, coarse), float(header["threshold"]))
+        groups = ParserFeatures._fields
+        features = ParserFeatures(
+            *(FeatureSet.from_lines(f"parser-{g}", header["features"][g], (), resources) for g in groups)
+        )
+        keys = {group: arrays[f"{group}.keys"] for group in groups}
+        layouts = _layouts(arrays, treebank)
+        tagger = unpacked_tagger(header["tagger"], arrays)
+        made = cls(
+            treebank, pruner, features, keys, layouts, arrays["weight"].astype(np.float32),
+            frozenset(map(str, header["frequent"])), str(header["root"]), clusters, tagger, bool(header["generative"]),
+        )  # fmt: skip
+        if len(made.weight) != made.parameters.size or any(np.any(k[1:] <= k[:-1]) for k in keys.values()):
+            raise ValueError("the weights do not fit the features")
+        return made
+
+
+def _layouts(arrays: Mapping[str, NDArray[Any]], treebank: TreebankGrammar) -> dict[str, Layout]:
+    sizes = {name: (len(arrays[f"{group}.keys"]), outputs_of(treebank, name)) for name, (group, _) in BLOCKS.items()}
+    return {name: layout_of(arrays, name, *size) for name, size in sizes.items()}
+
+
+def outputs_of(treebank: TreebankGrammar, block: str) -> int:
+    """How many things a block of features scores."""
+    return int(getattr(treebank.grammar, BLOCKS[block][1]))
+
+
+def layout_of(arrays: Mapping[str, NDArray[Any]], name: str, features: int, outputs: int) -> Layout:
+    """The layout of a block, whose arrays must fit together."""
+    count, label = arrays[f"{name}.count"], arrays[f"{name}.label"]
+    ptr = np.concatenate([[0], np.cumsum(count, dtype=np.int64)])
+    fits = len(count) == features and ptr[-1] == len(label)
+    if not fits or (len(label) and int(label.max()) >= outputs):
+        raise ValueError(f"the arrays of the {name} features do not fit together")
+    return Layout(ptr, label.astype(output_type(outputs)), outputs)

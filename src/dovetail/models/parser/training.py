@@ -1,0 +1,182 @@
+"""Training a parser: read the grammar off the trees, prune the charts, compile the features, set up the objective."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.errors import DovetailError
+from dovetail.features.algebra.parse_sets import ParserFeatures
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.resources.clusters import Clusters
+from dovetail.grammars.binarise import Binarisation
+from dovetail.grammars.clean import ROOTS, under_root
+from dovetail.grammars.lexicon import Lexicon
+from dovetail.grammars.pcfg import log_probabilities
+from dovetail.grammars.relax import relaxed
+from dovetail.grammars.treebank import TreebankGrammar, projection
+from dovetail.models.parser.model import ParserModel, outputs_of
+from dovetail.models.parser.objective import ParserExample, ParserObjective
+from dovetail.models.parser.parameters import BLOCKS, ParserParameters, SentenceLists, used_outputs
+from dovetail.models.parser.pruning import Pruner, allow, word_groups
+from dovetail.models.parser.text import compiled, frequent_words, sentence_lists, with_gaps
+from dovetail.models.tagger.estimator import Tagger
+from dovetail.scorers.linear import Layout
+from dovetail.scorers.listed import FeatureLists, observed_layout
+from dovetail.structures.grammar.parts import Mask
+from dovetail.structures.grammar.single import Derivation
+from dovetail.text.sentence import Sentence
+from dovetail.text.tree import Tree
+from dovetail.threads import run_shards
+
+Floats = NDArray[np.float64]
+
+UNSEEN = -12.0  # where the weight of a rule that no tree has begins, a log-probability
+
+
+@dataclass(frozen=True, eq=False)
+class Treebank:
+    """Clean trees with the grammar that is read off them, and each as a derivation of it."""
+
+    grammar: TreebankGrammar
+    derivations: list[Derivation]
+    root: str
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], binarisation: Binarisation, relax: int | None = None) -> Treebank:
+        """Read a grammar off clean trees; with ``relax``, add rules (see :func:`relaxed`)."""
+        binarised = [binarisation(under_root(tree)) for tree in trees]
+        grammar = TreebankGrammar.of(binarised)
+        if relax is not None:
+            grammar = relaxed(grammar, relax)
+        derivations = [found for tree in binarised if (found := grammar.derivation(tree)) is not None]
+        roots = Counter(tree.label for tree in trees if tree.label in ROOTS)
+        return cls(grammar, derivations, roots.most_common(1)[0][0] if roots else ROOTS[0])
+
+
+def make_pruner(
+    trees: Sequence[Tree],
+    fine: TreebankGrammar,
+    binarisation: Binarisation,
+    threshold: float,
+    clusters: Mapping[str, Clusters],
+) -> Pruner:
+    """The small grammar of some trees, as a filter for a finer one."""
+    coarse = Treebank.of(trees, Binarisation(direction=binarisation.direction))
+    tags = [tree.tags.tolist() for tree in coarse.derivations]
+    lexicon = Lexicon.of([tree.words() for tree in trees], tags, coarse.grammar.grammar.tags, word_groups(clusters))
+    symbol = projection(fine, coarse.grammar)
+    if np.any(symbol < 0):
+        raise DovetailError("the grammar has symbols that the trees do not have")  # cannot be: both are of one treebank
+    return Pruner(coarse.grammar, lexicon, symbol, threshold)
+
+
+def rule_layouts(
+    treebank: Treebank,
+    places: Sequence[SentenceLists],
+    lists: Mapping[str, FeatureLists],
+    keys: Mapping[str, NDArray[np.uint64]],
+    min_count: int,
+) -> dict[str, Layout]:
+    """The parameters of what features are seen with in some trees, by block; ``places`` are those of the trees."""
+    uses = used_outputs(treebank.derivations, [place.first for place in places], treebank.grammar.grammar)
+    return {
+        name: observed_layout(
+            lists[group], *uses[name], len(keys[group]), outputs_of(treebank.grammar, name), min_count
+        )
+        for name, (group, _) in BLOCKS.items()
+    }
+
+
+def rule_start(made: ParserParameters, grammar: TreebankGrammar) -> Floats:
+    """Where training starts [parameters]: with the log-probabilities of the rules, and else with zero."""
+    start = np.zeros(made.size)
+    binary, unary, _ = log_probabilities(grammar)
+    start[made.places["rule"]] = np.maximum(binary, UNSEEN)
+    start[made.places["unary"]] = np.maximum(unary, UNSEEN)
+    return start
+
+
+@dataclass(frozen=True)
+class ParserSettings:
+    """What shapes a parser; see :class:`~dovetail.models.parser.estimator.Parser`."""
+
+    binarisation: Binarisation
+    relax: int | None
+    rich: bool
+    clusters: Mapping[str, Clusters]
+    threshold: float
+    min_count: int
+    threads: int
+
+
+@dataclass
+class ParserTraining:
+    """A treebank made ready: the objective, where to start, and the way back to a model."""
+
+    model: ParserModel
+    objective: ParserObjective
+    start: Floats
+
+    @classmethod
+    def prepare(
+        cls,
+        sentences: Sequence[Sentence],
+        trees: Sequence[Tree],
+        tags: Sequence[Sequence[str]],
+        settings: ParserSettings,
+        tagger: Tagger | None,
+    ) -> ParserTraining:
+        """Compile sentences with clean trees and with the parts of speech that features read."""
+        treebank = Treebank.of(trees, settings.binarisation, settings.relax)
+        pruner = make_pruner(trees, treebank.grammar, settings.binarisation, settings.threshold, settings.clusters)
+        features = ParserFeatures.usual(settings.clusters, settings.rich)
+        frequent = frequent_words(sentences)
+        extended = [with_gaps(s.words, t, frequent) for s, t in zip(sentences, tags, strict=True)]
+        lists, keys = compiled(extended, features._asdict())
+        places = sentence_lists(extended, lists)
+        layouts = rule_layouts(treebank, places, lists, keys, settings.min_count)
+        made = ParserParameters(treebank.grammar.grammar, layouts)
+        start = rule_start(made, treebank.grammar)
+        weight = start.astype(np.float32)
+        parts = (treebank.grammar, pruner, features, keys, layouts, weight, frequent, treebank.root)
+        model = ParserModel(*parts, settings.clusters, tagger)
+
+        def mask(i: int) -> Mask:
+            found = model.mask(sentences[i].words, tags[i])
+            allow(found, treebank.derivations[i], treebank.grammar)
+            return found
+
+        masks = run_shards(mask, range(len(trees)), settings.threads)
+        examples = [ParserExample(*each) for each in zip(places, masks, treebank.derivations, strict=True)]
+        roots = treebank.grammar.root_count > 0
+        return cls(model, ParserObjective(made, examples, roots, settings.threads), start)
+
+    def export(self, weight: Floats) -> ParserModel:
+        """The trained model."""
+        return self.model.with_weights(weight)
+
+
+def generative_model(trees: Sequence[Tree], settings: ParserSettings, smoothing: float) -> ParserModel:
+    """A model whose scores are the log-probabilities of rules, and of words by the lexicon: counted, not trained."""
+    treebank = Treebank.of(trees, settings.binarisation, settings.relax)
+    pruner = make_pruner(trees, treebank.grammar, settings.binarisation, settings.threshold, settings.clusters)
+    none = FeatureSet("parser", ())
+    layouts = {
+        name: Layout(np.zeros(1, np.int64), np.zeros(0, np.uint16), outputs_of(treebank.grammar, name))
+        for name in BLOCKS
+    }
+    made = ParserParameters(treebank.grammar.grammar, layouts)
+    binary, unary, root = log_probabilities(treebank.grammar, smoothing)
+    weight = np.zeros(made.size, np.float32)
+    for name, values in (("rule", binary), ("unary", unary), ("root", root)):
+        weight[made.places[name]] = np.maximum(values, -1e30)
+    keys = {group: np.zeros(0, np.uint64) for group in ParserFeatures._fields}
+    return ParserModel(
+        treebank.grammar, pruner, ParserFeatures(none, none, none), keys, layouts, weight, frozenset(), treebank.root,
+        settings.clusters, is_generative=True,
+    )  # fmt: skip

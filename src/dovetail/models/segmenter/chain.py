@@ -1,0 +1,173 @@
+"""A chain model seen as a model of segments: tags that spell segments, and segments out of tags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.models.tagger.entities import entity_probabilities
+from dovetail.models.tagger.labels import Labels
+from dovetail.models.tagger.model import ChainModel
+from dovetail.models.tagger.training import Training
+from dovetail.models.tagger.tuning import calibrated
+from dovetail.structures.chain.single import ChainBatch
+from dovetail.structures.semimarkov.single import Segments
+from dovetail.text.sentence import Sentence, Span
+from dovetail.text.tags import Scheme, spans_to_tags
+from dovetail.text.words import WORD
+
+Floats = NDArray[np.float64]
+
+
+def labels_of(spans: Sequence[Sequence[Span]], sentences: Sequence[Sentence], scheme: str, words: bool) -> Labels:
+    """The labels that spell these segments. Words leave nothing between them, so that there is no O."""
+    if words:
+        letters = "BI" if scheme == "iob2" else "BIES"
+        return Labels(tuple(f"{letter}-{WORD}" for letter in letters), cast(Scheme, scheme))
+    return Labels.learn(tags_of(spans, sentences), scheme)
+
+
+def tags_of(spans: Sequence[Sequence[Span]], sentences: Sequence[Sentence]) -> list[list[str]]:
+    """The segments of every sentence as IOB2 tags."""
+    return [
+        spans_to_tags([(s.start, s.end, s.label) for s in each], len(sentence))
+        for each, sentence in zip(spans, sentences, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class ChainSegments:
+    """A chain model that answers with segments; its tags are well formed by constraint."""
+
+    model: ChainModel
+
+    kind = "markov"
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of segments, in the order of their numbers."""
+        return tuple(dict.fromkeys(name[2:] for name in self.model.labels.names if name != "O"))
+
+    def batch(self, sentences: Sequence[Sentence], threads: int) -> ChainBatch:
+        """The chains of new sentences."""
+        return self.model.chains(sentences, threads)
+
+    def segments(self, tags: NDArray[np.int32], offsets: NDArray[np.int64]) -> Segments:
+        """The segments that tag numbers [tokens] spell."""
+        names = self.model.labels.names
+        begins = np.array([name[0] in "BS" for name in names])[tags]
+        cuts = begins | np.array([name == "O" for name in names])[tags]
+        start = np.flatnonzero(begins)
+        edges = np.union1d(np.flatnonzero(cuts), offsets)
+        end = edges[np.searchsorted(edges, start, side="right")]
+        numbers = {label: i for i, label in enumerate(self.labels)}
+        label = np.array([numbers.get(name[2:], -1) for name in names], dtype=np.int32)[tags[start]]
+        return Segments(start, (end - start).astype(np.int32), label, np.searchsorted(start, offsets).astype(np.int64))
+
+    def best(self, batch: ChainBatch) -> Segments:
+        """The segmentation to answer with."""
+        return self.segments(self.model.best(batch), batch.offsets)
+
+    def probabilities(self, batch: ChainBatch, segments: Segments) -> Floats:
+        """The exact probability of each segment: just these tokens, just this label."""
+        asked = [
+            [
+                Span(int(s - first), int(s - first + n), self.labels[y])
+                for s, n, y in zip(segments.start[a:b], segments.length[a:b], segments.label[a:b], strict=True)
+            ]
+            for first, a, b in zip(batch.offsets[:-1], segments.offsets[:-1], segments.offsets[1:], strict=True)
+        ]
+        answered = entity_probabilities(self.model, batch, asked)
+        return np.array([span.probability for each in answered for span in each], dtype=np.float64)
+
+    def kbest(self, batch: ChainBatch, k: int) -> tuple[list[Segments], Floats]:
+        """The k best segmentations, and their probabilities [sentences, k]; 0 where there are fewer."""
+        tags, scores = batch.kbest(k)
+        found = [self.segments(row, batch.offsets) for row in tags]
+        return found, np.exp(scores - batch.log_partition()[:, None])
+
+    def sample(self, batch: ChainBatch, n: int, rng: np.random.Generator) -> list[Segments]:
+        """Segmentations drawn from the model's distribution."""
+        return [self.segments(row, batch.offsets) for row in batch.sample(n, rng)]
+
+    def calibrated(self, sentences: Sequence[Sentence], spans: Sequence[Sequence[Span]], threads: int) -> ChainSegments:
+        """With all weights times the factor under which the held-out segments are most likely."""
+        return ChainSegments(calibrated(self.model, sentences, tags_of(spans, sentences), threads))
+
+    def with_outside(self, bias: float) -> ChainSegments:
+        """With another bias of O."""
+        return ChainSegments(replace(self.model, outside=bias))
+
+    def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
+        """As named arrays for a model file."""
+        return self.model.arrays(half)
+
+    def header(self) -> dict[str, Any]:
+        """The rest, for the header of a model file."""
+        return self.model.header()
+
+    @classmethod
+    def from_file(
+        cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Sequence[Any]
+    ) -> ChainSegments:
+        """From the header and arrays of a model file."""
+        return cls(ChainModel.from_file(header, arrays, functions))
+
+
+@dataclass
+class ChainTraining:
+    """A corpus of segments made ready for a chain model."""
+
+    training: Training
+
+    @classmethod
+    def prepare(
+        cls,
+        sentences: Sequence[Sentence],
+        spans: Sequence[Sequence[Span]],
+        features: FeatureSet,
+        scheme: str,
+        words: bool,
+        **settings: Any,
+    ) -> ChainTraining:
+        """Compile the corpus; ``settings`` are those of chain training."""
+        labels = labels_of(spans, sentences, scheme, words)
+        tags = tags_of(spans, sentences)
+        return cls(Training.prepare(sentences, tags, features, labels, constrain=True, observed_only=False, **settings))
+
+    @property
+    def objective(self) -> Any:
+        """The loss as a function of the weights."""
+        return self.training.objective
+
+    @property
+    def prior(self) -> Any:
+        """The penalty on the weights."""
+        return self.training.prior
+
+    def curvature(self) -> Floats:
+        """A guess at the diagonal of the Hessian."""
+        return self.training.curvature()
+
+    def export(self, weight: Floats) -> ChainSegments:
+        """The trained model."""
+        return ChainSegments(self.training.export(weight))
+
+    def answers(self, sentences: Sequence[Sentence]) -> Callable[[Floats, float], Segments]:
+        """A function from weights and a bias of O to the best segments of other sentences, compiled once."""
+        from dovetail.models.tagger.model import best_with_bias
+
+        chains = self.training.dev_potentials(sentences)
+        empty = self.export(np.zeros(self.objective.parameters))
+
+        def best(weight: Floats, bias: float) -> Segments:
+            batch = chains(weight)
+            return empty.segments(best_with_bias(batch, self.training.labels, bias), batch.offsets)
+
+        return best

@@ -1,0 +1,55 @@
+"""Agreement within a document: the same name tends to have the same type wherever it comes.
+
+A chain sees one sentence. Where a word written with a capital comes several times in a document, the model's own
+probabilities at its other places are evidence too. With m(u, k) the probability of type k (or O) at token u, and G(t)
+the other tokens of t's word in the document, each label y of type k(y) gets
+
+    unary[t, y] + strength * log max(floor, mean over u in G(t) of m(u, k(y)))
+
+in a second pass. The answers, and all probabilities, are those of the chain with these potentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.algebra.repeats import Repeats
+from dovetail.models.tagger.labels import Labels
+from dovetail.structures.chain.single import ChainBatch
+
+FLOOR = 0.01  # so that one sure mistake does not rule a type out everywhere
+
+
+def types_of(labels: Labels) -> tuple[list[str], NDArray[np.int64]]:
+    """The types that labels speak of, and the number of the type of each label; O is a type too."""
+    of_label = [_type(name, labels.scheme) for name in labels.names]
+    types = list(dict.fromkeys(of_label))
+    return types, np.array([types.index(name) for name in of_label])
+
+
+def _type(label: str, scheme: str | None) -> str:
+    return label if scheme is None or label == "O" else label.partition("-")[2]
+
+
+def agreed(chains: ChainBatch, found: Repeats, labels: Labels, strengths: Sequence[float]) -> list[ChainBatch]:
+    """The chains with potentials that lean towards agreement, one batch for each strength."""
+    if len(found.ptr) == 1:
+        return [chains] * len(strengths)
+    types, type_of = types_of(labels)
+    marginal = chains.marginals().unary[found.tokens]
+    by_type = np.stack([marginal[:, type_of == k].sum(axis=1) for k in range(len(types))], axis=1)
+    total = np.add.reduceat(by_type, found.ptr[:-1], axis=0)
+    size = np.diff(found.ptr)
+    group = np.repeat(np.arange(len(size)), size)
+    others = (total[group] - by_type) / (size[group] - 1)[:, None]
+    evidence = np.log(np.maximum(others, FLOOR))[:, type_of]
+    result = []
+    for strength in strengths:
+        unary = chains.potentials.unary.copy()
+        unary[found.tokens] += strength * evidence
+        result.append(replace(chains, potentials=chains.potentials._replace(unary=unary)))
+    return result

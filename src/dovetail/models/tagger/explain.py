@@ -1,0 +1,100 @@
+"""Why this tag here: the features of a token with their weights, and the alternatives with their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dovetail.features.algebra.derived import with_derived
+from dovetail.features.algebra.named import NamedFeature, named_features
+from dovetail.models.tagger.model import ChainModel, Weights, edge_templates, node_templates
+from dovetail.text.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One feature of a token, what it adds to the score of the tag, and what it adds to the strongest rival."""
+
+    feature: str
+    weight: float
+    against: float
+
+    @property
+    def margin(self) -> float:
+        """How far the feature speaks for the tag rather than its rival."""
+        return self.weight - self.against
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A tag, its rivals with their probabilities, and the evidence, strongest first."""
+
+    word: str
+    position: int
+    tag: str
+    rival: str
+    alternatives: tuple[tuple[str, float], ...]
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def for_tag(self) -> tuple[Evidence, ...]:
+        """Features that speak for the tag, strongest first."""
+        return tuple(e for e in self.evidence if e.margin > 0)
+
+    @property
+    def against_tag(self) -> tuple[Evidence, ...]:
+        """Features that speak for the rival, strongest first."""
+        return tuple(reversed([e for e in self.evidence if e.margin < 0]))
+
+
+def _weights_of(weights: Weights, features: Sequence[NamedFeature]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """What each feature adds to the score of each output. Shape [features, outputs]."""
+    table = np.zeros((len(features), weights.layout.outputs))
+    numbers = weights.index.number(np.array([f.key for f in features], dtype=np.uint64))
+    for row, (feature, number) in enumerate(zip(features, numbers, strict=True)):
+        if number >= 0:
+            mine = slice(weights.layout.ptr[number], weights.layout.ptr[number + 1])
+            table[row, weights.layout.label[mine]] = feature.value * weights.weight[mine]
+    return table
+
+
+def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Explanation:
+    """Explain the tag of one token in the best tagging of the sentence, against the most probable other tag."""
+    chains = model.chains([sentence], threads=1)
+    sentence = with_derived(sentence, model.features)
+    best = model.best(chains)
+    probability = chains.marginals().unary[position]
+    shown = model.labels.shown
+    tag = int(best[position])
+    others = [i for i in range(len(shown)) if shown[i] != shown[tag]]
+    rival = max(others, key=lambda i: float(probability[i]), default=tag)
+    features = [f for t in node_templates(model.features) for f in named_features(t, sentence, position)]
+    table = _weights_of(model.node, features)
+    evidence = [Evidence(f.name, float(row[tag]), float(row[rival])) for f, row in zip(features, table, strict=True)]
+    if position > 0 and model.order > 0:
+        before = int(best[position - 1])
+        if model.edge is not None:
+            pairs = [f for t in edge_templates(model.features) for f in named_features(t, sentence, position)]
+            size = len(shown)
+            for f, row in zip(pairs, _weights_of(model.edge, pairs), strict=True):
+                evidence.append(Evidence(f.name, float(row[before * size + tag]), float(row[before * size + rival])))
+        state = before if model.order == 1 else _pair_state(best, position, len(shown))
+        evidence.append(
+            Evidence(
+                f"after {shown[before]}",
+                float(model.transition[state, tag]),
+                float(model.transition[state, rival]),
+            )
+        )
+    evidence = sorted((e for e in evidence if e.weight or e.against), key=lambda e: -e.margin)
+    by_name = {name: sum(p for n, p in zip(shown, probability.tolist(), strict=True) if n == name) for name in shown}
+    ranked = sorted(by_name.items(), key=lambda pair: -pair[1])
+    return Explanation(sentence.words[position], position, shown[tag], shown[rival], tuple(ranked), tuple(evidence))
+
+
+def _pair_state(best: Any, position: int, size: int) -> int:
+    first = int(best[position - 2]) if position > 1 else size
+    return first * size + int(best[position - 1])

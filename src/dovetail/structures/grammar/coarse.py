@@ -1,0 +1,386 @@
+"""Posteriors of symbols over spans by a grammar whose weights are the same everywhere: the pass that prunes.
+
+Where the weight of a rule depends on neither words nor split, the sum over the splits of a span can be taken before
+the rules: ``pairs[B, C] = sum_k inside[i, k, B] * inside[k, j, C]`` is a product of dense matrices, and every rule is
+looked at once a span, not once a split. Tags stand over single words alone, so the matrices are of phrases, and the
+rules with tags are looked at for the tags that a span begins or ends with.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dovetail.errors import InputError
+from dovetail.kernel import inner, kernel
+from dovetail.structures.chain.parts import Floats, Labels
+from dovetail.structures.grammar.parts import Grammar, GrammarPotentials, Mask, cell_count, check_size
+from dovetail.structures.grammar.sums import Chart, cell
+
+# A symbol that is smaller than another of its span by this factor is dropped, and so is a split.
+SMALL = 1e-100
+# The parts of a span are not looked at when all its trees together are less probable than this.
+NEGLIGIBLE = 1e-12
+
+
+class CoarseRules(NamedTuple):
+    """A grammar sorted for sums over spans; ``*_rule`` are numbers of binary rules.
+
+    Rules over two phrases are sorted by parent: their ``pair`` is a place in the matrix of phrases. Those with a tag
+    on the left are sorted by it, from ``left_ptr[tag]`` on; those with a tag on the right and a phrase on the left by
+    the tag, from ``right_ptr[tag]`` on.
+    """
+
+    pair: Labels
+    pair_parent: Labels
+    pair_rule: Labels
+    left_ptr: Labels
+    left_parent: Labels
+    left_other: Labels
+    left_rule: Labels
+    right_ptr: Labels
+    right_parent: Labels
+    right_other: Labels
+    right_rule: Labels
+    unary_parent: Labels
+    unary_child: Labels
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def of(cls, grammar: Grammar) -> CoarseRules:
+        """The rules of a grammar, sorted anew."""
+        g, phrases, tags = grammar, grammar.symbols - grammar.tags, np.arange(grammar.tags + 1)
+        with_left = np.flatnonzero(g.left < g.tags)
+        with_right = np.flatnonzero((g.left >= g.tags) & (g.right < g.tags))
+        with_right = with_right[np.argsort(g.right[with_right], kind="stable")]
+        of_phrases = np.flatnonzero((g.left >= g.tags) & (g.right >= g.tags))
+        of_phrases = of_phrases[np.argsort(g.parent[of_phrases], kind="stable")]
+        parts = (
+            (g.left[of_phrases] - g.tags) * phrases + g.right[of_phrases] - g.tags,
+            g.parent[of_phrases],
+            of_phrases,
+            np.searchsorted(g.left[with_left], tags),
+            g.parent[with_left],
+            g.right[with_left],
+            with_left,
+            np.searchsorted(g.right[with_right], tags),
+            g.parent[with_right],
+            g.left[with_right],
+            with_right,
+            g.unary_parent,
+            g.unary_child,
+        )
+        return cls(*(part.astype(np.int32) for part in parts))
+
+
+class CoarseWeights(NamedTuple):
+    """Exponentials of potentials: ``tag`` [n, T], by rule over two phrases, with a tag on the left, with one on the
+    right, ``unary`` [U], ``span`` [cells, S] or [1, S], ``root`` [S]; each but for a factor that cancels."""
+
+    tag: Floats
+    pair: Floats
+    left: Floats
+    right: Floats
+    unary: Floats
+    span: Floats
+    root: Floats
+
+    @classmethod
+    def of(cls, potentials: GrammarPotentials, rules: CoarseRules) -> CoarseWeights:
+        """The exponentials of potentials with single rows."""
+        p = potentials
+        if not len(p.begin) == len(p.split) == len(p.end) == len(p.unary_begin) == len(p.unary_end) == 1:
+            raise InputError("the potentials of rules must have a single row, the same for all positions")
+        rule = p.begin[0] + p.split[0] + p.end[0]
+        highest = rule.max(initial=-np.inf)
+        # A unary rule competes with none at all, so it keeps its weight; binary ones compete with each other.
+        binary = np.exp(rule - (highest if highest > -np.inf else 0.0))
+        best_tag = p.tag.max(axis=1, keepdims=True, initial=-np.inf)
+        return cls(
+            np.exp(p.tag - np.where(best_tag > -np.inf, best_tag, 0.0)),
+            binary[rules.pair_rule],
+            binary[rules.left_rule],
+            binary[rules.right_rule],
+            np.exp(p.unary_begin[0] + p.unary_end[0]),
+            np.exp(p.span),
+            np.exp(p.root - max(p.root.max(initial=-np.inf), -1e300)),
+        )
+
+
+def symbol_posteriors(
+    grammar: Grammar,
+    potentials: GrammarPotentials,
+    mask: Mask | None = None,
+    beam: float = 0.0,
+    prior: Floats | None = None,
+) -> Floats:
+    """How probable each symbol is over each span, below or above a unary rule: [cells, S]; zeros if there is no tree.
+
+    The potentials of rules have a single row. With a ``beam``, a symbol A over a span whose inside value times
+    ``prior[A]`` is less than beam times the largest of the span is dropped. Posteriors are right to about 1e-9 where
+    potentials are like log-probabilities; for extreme ones, which it may lose, there is ``ParseChart.span_marginals``.
+
+    >>> grammar = Grammar.of(3, 2, binary=[(2, 0, 1), (2, 2, 2)], unary=[(2, 0)])
+    >>> tag = np.log([[0.8, 0.1], [0.5, 0.5]])
+    >>> symbol_posteriors(grammar, GrammarPotentials.of(grammar, tag)).round(2)
+    array([[1. , 0. , 0.5],
+           [0. , 0. , 1. ],
+           [0.5, 0.5, 0.5]])
+    """
+    n, shape = len(potentials.tag), (cell_count(len(potentials.tag)), grammar.symbols)
+    check_size(n, grammar.symbols)
+    rules = CoarseRules.of(grammar)
+    weights = CoarseWeights.of(potentials, rules)
+    chart = Chart.empty(n, grammar.symbols)
+    allowed = np.ones(shape, np.uint8) if mask is None else np.ascontiguousarray(mask, np.uint8)
+    merit = np.ones(grammar.symbols) if prior is None else np.ascontiguousarray(prior, np.float64)
+    posteriors = np.zeros(shape)
+    coarse_inside(n, rules, weights, allowed, beam, merit, chart)
+    coarse_outside(n, rules, weights, chart, posteriors)
+    return posteriors
+
+
+class SplitParts(NamedTuple):
+    """Room for the splits of a span: the phrases on both sides and what comes to them from outside [n, P], and the
+    sum over splits of their products, ``pairs`` [P, P]."""
+
+    left: Floats
+    right: Floats
+    to_left: Floats
+    to_right: Floats
+    pairs: Floats
+
+
+@inner
+def room_for_splits(n: int, phrases: int) -> SplitParts:
+    """Room for sentences of n words."""
+    shape = (n, phrases)
+    return SplitParts(np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape), np.empty((phrases, phrases)))
+
+
+@inner
+def span_row(c: int, span: Floats) -> int:
+    """Which row of the weights of spans holds for a span: the only one, if there is one."""
+    return c if span.shape[0] > 1 else 0
+
+
+@inner
+def split_factors(i: int, j: int, n: int, chart: Chart, factors: Floats) -> bool:
+    """``factors[k]`` of every split of a span, at most 1, and 0 where a side is impossible; whether any is not.
+
+    The scale of the span is set to the largest log scale of its splits.
+    """
+    c, base = cell(i, j, n), -np.inf
+    for k in range(i + 1, j):
+        lc, rc = cell(i, k, n), cell(k, j, n)
+        if chart.number[lc] and chart.number[rc]:
+            base = max(base, chart.scale[lc] + chart.scale[rc])
+    chart.scale[c] = base
+    if base == -np.inf:
+        return False
+    for k in range(i + 1, j):
+        lc, rc = cell(i, k, n), cell(k, j, n)
+        factors[k] = 0.0
+        if chart.number[lc] and chart.number[rc]:
+            factor = np.exp(chart.scale[lc] + chart.scale[rc] - base)
+            factors[k] = factor if factor > SMALL else 0.0
+    return True
+
+
+@inner
+def gather_parts(i: int, j: int, n: int, tags: int, chart: Chart, factors: Floats, parts: SplitParts) -> None:
+    """The inside values of the phrases on both sides of every split of a span, the left ones times its factor."""
+    for k in range(i + 1, j):
+        lc, rc, x = cell(i, k, n), cell(k, j, n), k - i - 1
+        for b in range(parts.left.shape[1]):
+            parts.left[x, b] = chart.top[lc, tags + b] * factors[k]
+            parts.right[x, b] = chart.top[rc, tags + b]
+
+
+@inner
+def coarse_splits(
+    i: int, j: int, n: int, rules: CoarseRules, weights: CoarseWeights, chart: Chart, factors: Floats, parts: SplitParts
+) -> None:
+    """Sum the binary rules over a span into ``bottom``."""
+    tags, splits = weights.tag.shape[1], j - i - 1
+    out = chart.bottom[cell(i, j, n)]
+    gather_parts(i, j, n, tags, chart, factors, parts)
+    np.dot(parts.left[:splits].T, parts.right[:splits], parts.pairs)
+    pairs = parts.pairs.reshape(-1)
+    for q in range(len(rules.pair)):
+        out[rules.pair_parent[q]] += weights.pair[q] * pairs[rules.pair[q]]
+    if factors[i + 1] > 0.0:
+        lc, right = cell(i, i + 1, n), chart.top[cell(i + 1, j, n)]
+        for x in range(chart.number[lc]):
+            t = chart.active[lc, x]
+            if t >= tags:
+                break
+            value = factors[i + 1] * chart.top[lc, t]
+            for q in range(rules.left_ptr[t], rules.left_ptr[t + 1]):
+                out[rules.left_parent[q]] += value * weights.left[q] * right[rules.left_other[q]]
+    if factors[j - 1] > 0.0:
+        rc, left = cell(j - 1, j, n), chart.top[cell(i, j - 1, n)]
+        for x in range(chart.number[rc]):
+            t = chart.active[rc, x]
+            if t >= tags:
+                break
+            value = factors[j - 1] * chart.top[rc, t]
+            for q in range(rules.right_ptr[t], rules.right_ptr[t + 1]):
+                out[rules.right_parent[q]] += value * weights.right[q] * left[rules.right_other[q]]
+
+
+@kernel
+def close_span(
+    c: int, rules: CoarseRules, weights: CoarseWeights, mask: Mask, beam: float, prior: Floats, chart: Chart
+) -> None:
+    """Fill ``top`` from ``bottom`` by unary rules, drop what the mask or the beam rules out, and set the scale."""
+    bottom, top, sc = chart.bottom[c], chart.top[c], span_row(c, weights.span)
+    symbols = len(top)
+    for a in range(symbols):
+        bottom[a] = bottom[a] if mask[c, a] else 0.0
+        top[a] = bottom[a]
+    for u in range(len(rules.unary_parent)):
+        a, below = rules.unary_parent[u], bottom[rules.unary_child[u]]
+        if below > 0.0 and mask[c, a]:
+            top[a] += below * weights.unary[u] * weights.span[sc, a]
+    largest, merit = 0.0, 0.0
+    for a in range(symbols):
+        largest, merit = max(largest, top[a]), max(merit, top[a] * prior[a])
+    chart.number[c] = 0
+    if largest == 0.0:
+        return
+    chart.scale[c] += np.log(largest)
+    shrink, threshold = 1.0 / largest, beam * merit
+    for a in range(symbols):
+        bottom[a] *= shrink
+        top[a] *= shrink
+        kept = top[a] > SMALL and top[a] * prior[a] >= threshold * shrink
+        if not kept:
+            top[a] = 0.0
+        else:
+            chart.active[c, chart.number[c]] = a
+            chart.number[c] += 1
+
+
+@kernel
+def coarse_inside(
+    n: int, rules: CoarseRules, weights: CoarseWeights, mask: Mask, beam: float, prior: Floats, chart: Chart
+) -> None:
+    """Fill an empty chart for n words. mask: [cells, S], prior: [S]."""
+    tags, symbols = weights.tag.shape[1], chart.top.shape[1]
+    factors, parts = np.zeros(n + 1), room_for_splits(n, symbols - tags)
+    for length in range(1, n + 1):
+        for i in range(n - length + 1):
+            c = cell(i, i + length, n)
+            if length == 1:
+                chart.bottom[c, :tags] = weights.tag[i]
+            elif split_factors(i, i + length, n, chart, factors):
+                coarse_splits(i, i + length, n, rules, weights, chart, factors, parts)
+                chart.bottom[c] *= weights.span[span_row(c, weights.span)]
+            close_span(c, rules, weights, mask, beam, prior, chart)
+
+
+@inner
+def outside_span(
+    c: int, rules: CoarseRules, weights: CoarseWeights, chart: Chart, top: Floats, bottom: Floats, posteriors: Floats
+) -> float:
+    """Set the posteriors of a span and the outside values of its ``bottom`` [S] from those of its top; their sum."""
+    total, sc = 0.0, span_row(c, weights.span)
+    for a in range(len(top)):
+        bottom[a] = top[a] if chart.top[c, a] > 0.0 else 0.0
+        posteriors[c, a] = bottom[a] * (chart.top[c, a] - chart.bottom[c, a])  # above a unary rule
+        total += bottom[a] * chart.top[c, a]
+    if total <= NEGLIGIBLE:
+        return total
+    for u in range(len(rules.unary_parent)):
+        a = rules.unary_parent[u]
+        if top[a] > 0.0 and chart.top[c, a] > 0.0:
+            bottom[rules.unary_child[u]] += top[a] * weights.unary[u] * weights.span[sc, a]
+    for a in range(len(top)):
+        bottom[a] = bottom[a] if chart.bottom[c, a] > 0.0 else 0.0  # ruled out, though a unary rule asks for it
+        posteriors[c, a] += bottom[a] * chart.bottom[c, a]
+    return total
+
+
+@inner
+def coarse_outside_splits(
+    i: int,
+    j: int,
+    n: int,
+    rules: CoarseRules,
+    weights: CoarseWeights,
+    chart: Chart,
+    above: Floats,
+    factors: Floats,
+    parts: SplitParts,
+    top: Floats,
+) -> None:
+    """Add to ``top`` [cells, S] what a span gives to the outside values of its parts. above: [S], of its bottom."""
+    tags, splits = weights.tag.shape[1], j - i - 1
+    parts.pairs[:] = 0.0
+    pairs = parts.pairs.reshape(-1)
+    for q in range(len(rules.pair)):
+        pairs[rules.pair[q]] += weights.pair[q] * above[rules.pair_parent[q]]
+    gather_parts(i, j, n, tags, chart, factors, parts)
+    np.dot(parts.left[:splits], parts.pairs, parts.to_right[:splits])
+    np.dot(parts.right[:splits], parts.pairs.T, parts.to_left[:splits])
+    for k in range(i + 1, j):
+        lc, rc, x = cell(i, k, n), cell(k, j, n), k - i - 1
+        for b in range(parts.left.shape[1]):
+            top[lc, tags + b] += parts.to_left[x, b] * factors[k]
+            top[rc, tags + b] += parts.to_right[x, b]
+    if factors[i + 1] > 0.0:
+        lc, rc = cell(i, i + 1, n), cell(i + 1, j, n)
+        right, to_right = chart.top[rc], top[rc]
+        for x in range(chart.number[lc]):
+            t = chart.active[lc, x]
+            if t >= tags:
+                break
+            value, to_left = factors[i + 1] * chart.top[lc, t], 0.0
+            for q in range(rules.left_ptr[t], rules.left_ptr[t + 1]):
+                of_rule = weights.left[q] * above[rules.left_parent[q]]
+                to_left += of_rule * right[rules.left_other[q]]
+                to_right[rules.left_other[q]] += of_rule * value
+            top[lc, t] += to_left * factors[i + 1]
+    if factors[j - 1] > 0.0:
+        lc, rc = cell(i, j - 1, n), cell(j - 1, j, n)
+        left, to_left_side = chart.top[lc], top[lc]
+        for x in range(chart.number[rc]):
+            t = chart.active[rc, x]
+            if t >= tags:
+                break
+            value, to_tag = factors[j - 1] * chart.top[rc, t], 0.0
+            for q in range(rules.right_ptr[t], rules.right_ptr[t + 1]):
+                of_rule = weights.right[q] * above[rules.right_parent[q]]
+                to_tag += of_rule * left[rules.right_other[q]]
+                to_left_side[rules.right_other[q]] += of_rule * value
+            top[rc, t] += to_tag * factors[j - 1]
+
+
+@kernel
+def coarse_outside(n: int, rules: CoarseRules, weights: CoarseWeights, chart: Chart, posteriors: Floats) -> None:
+    """Fill the posteriors [cells, S], zeros, from a chart that :func:`coarse_inside` has filled."""
+    tags, symbols = weights.tag.shape[1], chart.top.shape[1]
+    factors, parts = np.zeros(n + 1), room_for_splits(n, symbols - tags)
+    top, bottom = np.zeros(chart.top.shape), np.zeros(symbols)
+    total = 0.0
+    for a in range(symbols):
+        total += chart.top[n - 1, a] * weights.root[a]
+    if total == 0.0:
+        return
+    top[n - 1] = weights.root / total
+    for length in range(n, 0, -1):
+        for i in range(n - length + 1):
+            j = i + length
+            c = cell(i, j, n)
+            probability = outside_span(c, rules, weights, chart, top[c], bottom, posteriors)
+            if length > 1 and probability > NEGLIGIBLE:
+                scale = chart.scale[c]
+                split_factors(i, j, n, chart, factors)
+                grown = np.exp(chart.scale[c] - scale)  # what the span was divided by when it was closed
+                for a in range(symbols):
+                    bottom[a] *= weights.span[span_row(c, weights.span), a] * grown
+                coarse_outside_splits(i, j, n, rules, weights, chart, bottom, factors, parts, top)
+                chart.scale[c] = scale

@@ -1,0 +1,13 @@
+"""Segments within segments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dovetail.rooms import modules_of
+from dovetail.structures.nested.batch import NestedBatch
+
+__all__ = ["NestedBatch"]
+
+if not TYPE_CHECKING:
+    __getattr__ = modules_of(__name__)

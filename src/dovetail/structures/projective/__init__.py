@@ -1,0 +1,13 @@
+"""Projective dependency trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dovetail.rooms import modules_of
+from dovetail.structures.projective.single import Projective, ProjectiveBatch, ProjectivePotentials
+
+__all__ = ["Projective", "ProjectiveBatch", "ProjectivePotentials"]
+
+if not TYPE_CHECKING:
+    __getattr__ = modules_of(__name__)
