@@ -37,10 +37,29 @@ def inner(function: Function) -> Function:
 def _compiled(function: Function, settings: dict[str, Any]) -> Function:
     """With a cache if there is a folder for it: beside the code, in the user's home, or where NUMBA_CACHE_DIR says."""
     try:
-        return cast(Function, njit(**settings)(function))
+        return cast(Function, _with_safe_cache(njit(**settings)(function)))
     except RuntimeError:
         _warn_of_no_cache()
         return cast(Function, njit(**(settings | {"cache": False}))(function))
+
+
+def _with_safe_cache(dispatcher: Any) -> Any:
+    """Let old indices of compiled code count as none where they name classes that have moved since.
+
+    Numba reads an index before it looks whether it is out of date, and fails where a class in it is gone. Such files
+    stay beside the code when a package is upgraded.
+    """
+    file = dispatcher._cache._cache_file
+    load = file._load_index
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except (ImportError, AttributeError):
+            return {}
+
+    file._load_index = load_index
+    return dispatcher
 
 
 @cache
