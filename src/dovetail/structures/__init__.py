@@ -1,4 +1,4 @@
-"""Exact inference, one kind of structure a file; compiled kernels beside the class that owns them."""
+"""Exact inference, one kind of structure per folder; compiled kernels beside the class that owns them."""
 
 from __future__ import annotations
 
