@@ -36,7 +36,7 @@ from dovetail.grammars.pcfg import log_probabilities
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.models.parser.estimator import Parser
 from dovetail.models.parser.model import ParserModel
-from dovetail.structures.grammar.single import ParseChart, cell_count
+from dovetail.structures.grammar import ParseChart, cell_count
 from dovetail.text import Sentence
 from dovetail.text.formats import sentences
 from dovetail.text.tree import Tree

@@ -12,7 +12,7 @@ from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.entities import ENTITY_NODE, with_entity_nodes
 from dovetail.grammars.joint import ENTITY, INSIDE, OUTSIDE, Carriers, JointGrammar
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.structures.grammar.single import Derivation, GrammarPotentials, ParseChart
+from dovetail.structures.grammar import Derivation, GrammarPotentials, ParseChart
 from dovetail.text.brackets import parse_tree
 from dovetail.text.sentence import Span
 

@@ -12,7 +12,7 @@ from dovetail.grammars.pcfg import generative_potentials, log_probabilities
 from dovetail.grammars.relax import relaxed
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.grammars.unknown import unknown_class
-from dovetail.structures.grammar.single import ParseChart
+from dovetail.structures.grammar import ParseChart
 from dovetail.text.brackets import parse_tree
 from tests.trees import treebank
 

@@ -12,7 +12,7 @@ from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.models.tagger.estimator import Tagger
-    from dovetail.structures.chain.single import ChainBatch
+    from dovetail.structures.chain import ChainBatch
 
 Floats = NDArray[np.float64]
 RANDOM = "random"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dovetail.grammars.entities import ENTITY_NODE
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.structures.grammar.single import Derivation, Grammar
+from dovetail.structures.grammar import Derivation, Grammar
 from dovetail.text.sentence import Span
 
 Integers = NDArray[np.int32]

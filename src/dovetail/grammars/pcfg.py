@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.structures.grammar.single import GrammarPotentials
+from dovetail.structures.grammar import GrammarPotentials
 
 Floats = NDArray[np.float64]
 

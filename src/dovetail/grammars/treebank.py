@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.grammars.binarise import Binarised, Symbol
-from dovetail.structures.grammar.single import Derivation, Grammar
+from dovetail.structures.grammar import Derivation, Grammar
 from dovetail.text.tree import Tree
 
 Chain = tuple[tuple[Symbol, ...], Symbol]

@@ -27,7 +27,7 @@ from dovetail.models.dependency.tuning import calibrated, surest
 from dovetail.models.inputs import as_sentences, check_count, labelled
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import given_tags, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
-from dovetail.structures.projective.single import ProjectiveBatch
+from dovetail.structures.projective import ProjectiveBatch
 from dovetail.text.dependencies import Dependencies, dependency_heads, projectivise, with_dependencies
 from dovetail.text.sentence import Sentence
 from dovetail.version import __version__

@@ -22,7 +22,7 @@ from dovetail.features.compile.arcs import (
 )  # fmt: skip
 from dovetail.features.compile.hashing import Keys, mix
 from dovetail.kernel import inner, kernel
-from dovetail.structures.projective.parts import Places, ProjectivePotentials
+from dovetail.structures.projective import Places, ProjectivePotentials
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]

@@ -17,8 +17,7 @@ from dovetail.features.compile.arcs import COARSE, DEPENDENT_COLUMNS, FINE, HEAD
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.models.dependency.kernels import ArcWeights, score_arcs
 from dovetail.models.tagger.model import frozen
-from dovetail.structures.projective.parts import Places
-from dovetail.structures.projective.single import ProjectiveBatch, ProjectivePotentials
+from dovetail.structures.projective import Places, ProjectiveBatch, ProjectivePotentials
 from dovetail.threads import run_shards, sentence_shards
 
 Booleans = NDArray[np.bool_]

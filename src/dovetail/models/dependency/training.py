@@ -28,7 +28,7 @@ from dovetail.models.dependency.model import (
     shift_of,
 )
 from dovetail.models.tagger.model import frozen
-from dovetail.structures.projective.parts import Places, ProjectivePotentials
+from dovetail.structures.projective import Places, ProjectivePotentials
 from dovetail.threads import run_shards, sentence_shards
 
 Floats = NDArray[np.float64]

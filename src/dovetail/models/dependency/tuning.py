@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dovetail.models.dependency.model import DependencyModel, Strings
 from dovetail.models.tagger.tuning import FACTORS
-from dovetail.structures.projective.single import ProjectiveBatch, ProjectivePotentials
+from dovetail.structures.projective import ProjectiveBatch, ProjectivePotentials
 
 
 def surest(batch: ProjectiveBatch, marginals: ProjectivePotentials | None = None) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from dovetail.models.tagger.training import Training, allowed_labels, forbidden_
 from dovetail.models.tagger.transitions import states_within
 from dovetail.scorers.linear import LinearScorer
 from dovetail.scorers.restricted import restricted
-from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from dovetail.kernel import kernel
 from dovetail.models.joint.entity_parameters import EntityParameters
 from dovetail.models.parser.parameters import SentenceLists
 from dovetail.sparse import SparseGradient
-from dovetail.structures.semimarkov.single import Segments, SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.structures.semimarkov import Segments, SemiMarkovBatch, SemiMarkovPotentials
 
 Floats = NDArray[np.float64]
 

@@ -23,8 +23,7 @@ from dovetail.models.parser.model import ParserModel, layout_of
 from dovetail.models.parser.parameters import SentenceLists
 from dovetail.models.parser.text import looked_up, sentence_lists, with_gaps
 from dovetail.scorers.linear import Layout, output_type
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Derivation, ParseChart, cells
+from dovetail.structures.grammar import Derivation, Mask, ParseChart, cells
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
 

@@ -13,8 +13,7 @@ from dovetail.grammars.joint import NONE, OUTSIDE, JointGrammar
 from dovetail.kernel import kernel
 from dovetail.models.joint.entity_parameters import EntityParameters
 from dovetail.models.parser.parameters import ParserParameters, SentenceLists
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Grammar, GrammarPotentials
+from dovetail.structures.grammar import Grammar, GrammarPotentials, Mask
 
 Floats = NDArray[np.float64]
 

@@ -32,8 +32,7 @@ from dovetail.models.parser.text import compiled, frequent_words, sentence_lists
 from dovetail.models.parser.training import ParserSettings, Treebank, make_pruner, rule_layouts, rule_start
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.scorers.listed import FeatureLists
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Derivation, cells
+from dovetail.structures.grammar import Derivation, Mask, cells
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 from dovetail.threads import run_shards

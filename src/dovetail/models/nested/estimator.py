@@ -27,9 +27,8 @@ from dovetail.models.nested.model import NestedModel, spans_of
 from dovetail.models.nested.training import NestedTraining
 from dovetail.models.nested.tuning import COARSE_THRESHOLDS, calibrated, threshold_scores, tuned
 from dovetail.models.segmenter.training import length_bound
-from dovetail.structures.grammar.single import Derivation, ParseChart
-from dovetail.structures.nested.batch import LONGEST
-from dovetail.structures.nested.grammar import nested_chart, segments_in
+from dovetail.structures.grammar import Derivation, ParseChart
+from dovetail.structures.nested import LONGEST, nested_chart, segments_in
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import flat_tags
 from dovetail.version import __version__

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from dovetail.structures.nested.batch import NestedSegments
+from dovetail.structures.nested import NestedSegments
 from dovetail.text.sentence import Span
 
 CROSSING = "crossing a longer entity"

@@ -20,7 +20,7 @@ from dovetail.models.nested.gold import crossing
 from dovetail.models.nested.objective import nested_potentials, outputs_of, table_shapes
 from dovetail.models.nested.tags import innermost, tag_scores
 from dovetail.models.tagger.model import Weights
-from dovetail.structures.nested.batch import NestedBatch, NestedPotentials
+from dovetail.structures.nested import NestedBatch, NestedPotentials
 from dovetail.text.sentence import Sentence, Span
 
 Floats = NDArray[np.float64]

@@ -12,8 +12,7 @@ from dovetail.features.algebra.nested_sets import PARTS
 from dovetail.models.nested.tags import GoldTags, log_sums, tag_scores, tag_slopes
 from dovetail.scorers.linear import LinearScorer
 from dovetail.sparse import SparseGradient
-from dovetail.structures.nested.batch import NestedBatch, NestedPotentials, NestedSegments
-from dovetail.structures.nested.parts import TABLES
+from dovetail.structures.nested import TABLES, NestedBatch, NestedPotentials, NestedSegments
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

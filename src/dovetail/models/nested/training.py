@@ -17,7 +17,7 @@ from dovetail.models.nested.model import NestedModel, compilers, token_offsets
 from dovetail.models.nested.objective import NestedObjective, outputs_of
 from dovetail.models.nested.tags import GoldTags, innermost
 from dovetail.models.tagger.training import Part
-from dovetail.structures.nested.batch import NestedBatch
+from dovetail.structures.nested import NestedBatch
 from dovetail.text.sentence import Sentence, Span
 
 Floats = NDArray[np.float64]

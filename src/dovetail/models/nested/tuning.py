@@ -12,7 +12,7 @@ from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import numbered
 from dovetail.models.nested.model import NestedModel, consistent, spans_of
 from dovetail.models.tagger.tuning import FACTORS, smoothed
-from dovetail.structures.nested.batch import NestedPotentials
+from dovetail.structures.nested import NestedPotentials
 from dovetail.text.sentence import Sentence, Span
 
 COARSE_THRESHOLDS = (0.5, 0.4, 0.3)  # tried while training, to choose weights that will score well when balanced

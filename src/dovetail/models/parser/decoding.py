@@ -13,10 +13,7 @@ from dovetail.models.joint.model import JointModel
 from dovetail.models.parser.labels import LabelTable
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.parameters import SentenceLists
-from dovetail.structures.grammar.parts import cell_count
-from dovetail.structures.grammar.search import BestChart, follow, viterbi
-from dovetail.structures.grammar.single import Derivation, ParseChart, cells
-from dovetail.structures.grammar.sums import Rules
+from dovetail.structures.grammar import BestChart, Derivation, ParseChart, Rules, cell_count, cells, follow, viterbi
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
 

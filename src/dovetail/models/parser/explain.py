@@ -17,8 +17,7 @@ from dovetail.models.parser.decoding import WIDER
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.parameters import BLOCKS, length_classes
 from dovetail.models.parser.text import with_gaps
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Derivation, ParseChart, cells
+from dovetail.structures.grammar import Derivation, Mask, ParseChart, cells
 from dovetail.text.sentence import Sentence
 from dovetail.text.tree import Tree
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dovetail.grammars.joint import JointGrammar, is_added
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.structures.grammar.single import Derivation, ParseChart, cells
+from dovetail.structures.grammar import Derivation, ParseChart, cells
 from dovetail.text.sentence import Span
 
 

@@ -25,8 +25,7 @@ from dovetail.models.parser.text import looked_up, sentence_lists, with_gaps
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import packed_tagger, unpacked_tagger
 from dovetail.scorers.linear import Layout, output_type
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Derivation, ParseChart
+from dovetail.structures.grammar import Derivation, Mask, ParseChart
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
 

@@ -11,9 +11,20 @@ from numpy.typing import NDArray
 
 from dovetail.models.parser.parameters import SentenceLists
 from dovetail.sparse import SparseGradient
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Derivation, Grammar, GrammarPotentials, ParseChart, cells, count_parts
-from dovetail.structures.grammar.sums import Chart, GrammarWeights, Rules, inside, outside
+from dovetail.structures.grammar import (
+    Chart,
+    Derivation,
+    Grammar,
+    GrammarPotentials,
+    GrammarWeights,
+    Mask,
+    ParseChart,
+    Rules,
+    cells,
+    count_parts,
+    inside,
+    outside,
+)
 from dovetail.threads import run_shards
 
 Floats = NDArray[np.float64]

@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from dovetail.kernel import kernel
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import FeatureLists, add_gradients, add_scores
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Grammar, GrammarPotentials, cell_count
-from dovetail.structures.grammar.sums import cell
+from dovetail.structures.grammar import Grammar, GrammarPotentials, Mask, cell, cell_count
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,7 @@ from dovetail.features.resources.clusters import Clusters
 from dovetail.grammars.lexicon import Lexicon
 from dovetail.grammars.pcfg import log_probabilities
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.structures.grammar.coarse import symbol_posteriors
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Derivation, GrammarPotentials, cell_count, cells
+from dovetail.structures.grammar import Derivation, GrammarPotentials, Mask, cell_count, cells, symbol_posteriors
 
 Floats = NDArray[np.float64]
 

@@ -27,8 +27,7 @@ from dovetail.models.parser.text import compiled, frequent_words, sentence_lists
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import FeatureLists, observed_layout
-from dovetail.structures.grammar.parts import Mask
-from dovetail.structures.grammar.single import Derivation
+from dovetail.structures.grammar import Derivation, Mask
 from dovetail.text.sentence import Sentence
 from dovetail.text.tree import Tree
 from dovetail.threads import run_shards

@@ -16,8 +16,8 @@ from dovetail.models.tagger.labels import Labels
 from dovetail.models.tagger.model import ChainModel
 from dovetail.models.tagger.training import Training
 from dovetail.models.tagger.tuning import calibrated
-from dovetail.structures.chain.single import ChainBatch
-from dovetail.structures.semimarkov.single import Segments
+from dovetail.structures.chain import ChainBatch
+from dovetail.structures.semimarkov import Segments
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tags import Scheme, spans_to_tags
 from dovetail.text.words import WORD

@@ -39,7 +39,7 @@ from dovetail.models.segmenter.training import SegmentTraining, length_bound, to
 from dovetail.models.segmenter.tuning import balanced, segment_counts, segment_f1
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.tuning import COARSE_BALANCES
-from dovetail.structures.semimarkov.single import Segments
+from dovetail.structures.semimarkov import Segments
 from dovetail.text.given import as_sentence
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence, Span

@@ -17,7 +17,7 @@ from dovetail.features.resources.templates import packed, unpacked
 from dovetail.models.segmenter.objective import outputs_of, segment_potentials
 from dovetail.models.tagger.model import Weights
 from dovetail.models.tagger.tuning import FACTORS
-from dovetail.structures.semimarkov.single import Segments, SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.structures.semimarkov import Segments, SemiMarkovBatch, SemiMarkovPotentials
 from dovetail.text.sentence import Sentence, Span
 
 OUTSIDE = "O"

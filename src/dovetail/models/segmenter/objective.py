@@ -13,7 +13,7 @@ from dovetail.learning.losses import Loss
 from dovetail.models.segmenter.kernels import add_up, share_out
 from dovetail.scorers.linear import LinearScorer
 from dovetail.sparse import SparseGradient
-from dovetail.structures.semimarkov.single import Segments, SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.structures.semimarkov import Segments, SemiMarkovBatch, SemiMarkovPotentials
 from dovetail.threads import run_ranges
 
 Floats = NDArray[np.float64]

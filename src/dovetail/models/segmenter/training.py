@@ -18,7 +18,7 @@ from dovetail.learning.priors import Prior
 from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, Spans, best_with_bias, compilers, gold_segments
 from dovetail.models.segmenter.objective import PARTS, SegmentObjective, outputs_of
 from dovetail.models.tagger.training import Part
-from dovetail.structures.semimarkov.single import Segments
+from dovetail.structures.semimarkov import Segments
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]

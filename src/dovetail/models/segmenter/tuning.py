@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dovetail.models.segmenter.model import OUTSIDE
 from dovetail.models.tagger.tuning import BALANCES
-from dovetail.structures.semimarkov.single import Segments
+from dovetail.structures.semimarkov import Segments
 from dovetail.text.sentence import Sentence, Span
 
 Spans = Sequence[Sequence[Span]]

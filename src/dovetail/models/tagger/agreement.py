@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dovetail.features.algebra.repeats import Repeats
 from dovetail.models.tagger.labels import Labels
-from dovetail.structures.chain.single import ChainBatch
+from dovetail.structures.chain import ChainBatch
 
 FLOOR = 0.01  # so that one sure mistake does not rule a type out everywhere
 

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from dovetail.models.tagger.model import ChainModel
-from dovetail.structures.chain.single import ChainBatch
+from dovetail.structures.chain import ChainBatch
 from dovetail.text.sentence import Span
 from dovetail.text.tags import tags_to_spans
 

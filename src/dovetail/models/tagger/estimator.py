@@ -38,7 +38,7 @@ from dovetail.models.tagger.labels import Labels
 from dovetail.models.tagger.model import ChainModel, best_with_bias
 from dovetail.models.tagger.training import Spread, Training
 from dovetail.models.tagger.tuning import COARSE_BALANCES, agreeing, balanced, calibrated
-from dovetail.structures.chain.single import ChainBatch
+from dovetail.structures.chain import ChainBatch
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Document, Sentence, Span, as_span
 from dovetail.version import __version__

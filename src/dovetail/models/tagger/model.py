@@ -33,7 +33,7 @@ from dovetail.models.tagger.objective import Forbidden
 from dovetail.models.tagger.transitions import state_count, states_within
 from dovetail.scorers.linear import Layout, output_type, score
 from dovetail.scorers.restricted import renumbering
-from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]

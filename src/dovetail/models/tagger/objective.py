@@ -11,7 +11,7 @@ from dovetail.learning.losses import Loss
 from dovetail.models.tagger.transitions import Transitions, state_count
 from dovetail.scorers.linear import LinearScorer
 from dovetail.sparse import SparseGradient
-from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+from dovetail.structures.chain import ChainBatch, ChainPotentials
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from dovetail.evaluate import entity_scores
 from dovetail.features.algebra.repeats import repeats
 from dovetail.models.tagger.agreement import agreed
 from dovetail.models.tagger.model import ChainModel
-from dovetail.structures.chain.single import ChainBatch
+from dovetail.structures.chain import ChainBatch
 from dovetail.text.sentence import Sentence
 
 FACTORS = np.geomspace(0.3, 1.5, 25)  # what all weights may be multiplied by

@@ -5,32 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dovetail.rooms import modules_of
-from dovetail.structures.grammar.single import (
-    Derivation,
-    Grammar,
-    GrammarPotentials,
-    ParseChart,
-    SpanMarginals,
-    cell_count,
-    cells,
-    count_parts,
-    occupied,
-    reachable,
-    symbol_posteriors,
-)
+from dovetail.structures.grammar.coarse import symbol_posteriors
+from dovetail.structures.grammar.parts import Derivation, Grammar, GrammarPotentials, Mask, cell_count, cells
+from dovetail.structures.grammar.recall import SpanMarginals
+from dovetail.structures.grammar.search import BestChart, follow, viterbi
+from dovetail.structures.grammar.single import ParseChart, count_parts, occupied, reachable
+from dovetail.structures.grammar.sums import Chart, GrammarWeights, Rules, cell, inside, outside
 
 __all__ = [
+    "BestChart",
+    "Chart",
     "Derivation",
     "Grammar",
     "GrammarPotentials",
+    "GrammarWeights",
+    "Mask",
     "ParseChart",
+    "Rules",
     "SpanMarginals",
+    "cell",
     "cell_count",
     "cells",
     "count_parts",
+    "follow",
+    "inside",
     "occupied",
+    "outside",
     "reachable",
     "symbol_posteriors",
+    "viterbi",
 ]
 
 if not TYPE_CHECKING:
