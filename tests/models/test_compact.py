@@ -11,7 +11,7 @@ from dovetail import FeatureSet, Tagger
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.features.resources.clusters import Clusters
 from dovetail.modelfile import load_model, save_model
-from dovetail.models.compact import (
+from dovetail.scorers.compact import (
     packed_keys,
     packed_outputs,
     packed_weights,

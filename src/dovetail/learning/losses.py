@@ -1,62 +1,38 @@
 """Losses: from potentials and the right answer to a number and the derivative of the potentials.
 
-Each works with any structure batch that answers ``log_partition_and_marginals``, ``best``, ``score``, ``subtract`` and
-``with_cost``. Where labels are only partly known, ``allowed`` says which answers agree with what is known.
+Each works with any structure. Where answers are only partly known, ``allowed`` says which parts agree with what is
+known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-Labels = ArrayLike
+from dovetail.structures.contract import mapped
 
-
-class StructureBatch(Protocol):
-    """What a loss asks of a batch of structures; ``Any`` is the type of its potentials."""
-
-    def log_partition_and_marginals(self, in_place: bool = False) -> tuple[NDArray[np.float64], Any]:
-        """log Z of each structure, and the marginals of all parts; in place, the potentials are overwritten."""
-
-    def best(self) -> NDArray[np.int32]:
-        """The best answer of each structure."""
-
-    def score(self, labels: Labels) -> NDArray[np.float64]:
-        """The score of an answer of each structure."""
-
-    def indicator(self, labels: Labels) -> Any:
-        """The parts of an answer, as potentials: one where the part is used."""
-
-    def subtract(self, marginals: Any, labels: Labels) -> Any:
-        """Marginals less the parts of an answer, in place."""
-
-    def with_cost(self, labels: Labels, cost: float) -> StructureBatch:
-        """The same structures with ``cost`` added to every part that disagrees with an answer."""
-
-    def restrict(self, allowed: ArrayLike) -> StructureBatch:
-        """The same structures with only the allowed labels."""
+Batch = Any  # a Structure
+Allowed = NDArray[np.bool_] | None
+Loss = Callable[[Any, Any, Any], tuple[float, Any]]
+"""A number and the slope of the potentials, from a batch, the right answers, and what is allowed where they are not
+known."""
 
 
-Loss = Callable[[StructureBatch, Labels, NDArray[np.bool_] | None], tuple[float, Any]]
-
-
-def likelihood(batch: StructureBatch, gold: Labels, allowed: NDArray[np.bool_] | None = None) -> tuple[float, Any]:
+def likelihood(batch: Batch, gold: Any, allowed: Allowed = None) -> tuple[float, Any]:
     """``log Z - score(gold)``; with partly known labels ``log Z - log Z(allowed)``."""
     if allowed is not None:
         known, inside = batch.restrict(allowed).log_partition_and_marginals()
         log_z, marginals = batch.log_partition_and_marginals()
-        return float(log_z.sum() - known.sum()), type(marginals)(
-            *(m - i for m, i in zip(marginals, inside, strict=True))
-        )
+        return float(log_z.sum() - known.sum()), mapped(np.subtract, marginals, inside)
     gold_score = batch.score(gold)
     log_z, marginals = batch.log_partition_and_marginals(in_place=True)
     return float(log_z.sum() - gold_score.sum()), batch.subtract(marginals, gold)
 
 
-def perceptron(batch: StructureBatch, gold: Labels, allowed: NDArray[np.bool_] | None = None) -> tuple[float, Any]:
+def perceptron(batch: Batch, gold: Any, allowed: Allowed = None) -> tuple[float, Any]:
     """``max score - score(gold)``."""
     if allowed is not None:
         gold = batch.restrict(allowed).best()
@@ -65,9 +41,7 @@ def perceptron(batch: StructureBatch, gold: Labels, allowed: NDArray[np.bool_] |
     return value, batch.subtract(batch.indicator(best), gold)
 
 
-def softmax_margin(
-    batch: StructureBatch, gold: Labels, allowed: NDArray[np.bool_] | None = None, cost: float = 1.0
-) -> tuple[float, Any]:
+def softmax_margin(batch: Batch, gold: Any, allowed: Allowed = None, cost: float = 1.0) -> tuple[float, Any]:
     """``log sum exp(score + cost * wrong labels) - score(gold)`` (Gimpel and Smith): likelihood with a margin."""
     if allowed is not None:
         gold = batch.restrict(allowed).best()

@@ -7,43 +7,25 @@ step of the length of all steps it has missed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
+from dovetail.learning.objective import AnyObjective
 from dovetail.learning.priors import Prior
 from dovetail.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
-Items = NDArray[np.int64]
-
-
-class OnlineObjective(Protocol):
-    """A loss that is a sum over items."""
-
-    @property
-    def items(self) -> int:
-        """How many there are."""
-
-    @property
-    def parameters(self) -> int:
-        """How many weights there are."""
-
-    def touch(self, which: Items, sink: SparseGradient) -> None:
-        """List in ``sink`` the parameters that these items use."""
-
-    def accumulate(self, weight: Floats, which: Items, sink: SparseGradient) -> float:
-        """The loss on these items; its gradient is added to ``sink``."""
 
 
 @dataclass
 class _Run:
     """What all online optimisers share: shuffled passes, the running loss, resuming."""
 
-    objective: OnlineObjective
+    objective: AnyObjective
     prior: Prior
     weight: Floats
     memory: Floats
@@ -93,7 +75,7 @@ class SGD:
 
     def minimise(
         self,
-        objective: OnlineObjective,
+        objective: AnyObjective,
         prior: Prior,
         start: Floats,
         monitor: Monitor | None = None,
@@ -127,7 +109,7 @@ class SGD:
                     break
         return monitor.result(self._answer(run))
 
-    def _begin(self, objective: OnlineObjective, prior: Prior, start: Floats) -> _Run:
+    def _begin(self, objective: AnyObjective, prior: Prior, start: Floats) -> _Run:
         n = objective.parameters
         return _Run(objective, prior, start.copy(), np.zeros(n), np.zeros(n + 1), np.random.default_rng(self.seed))
 
@@ -165,7 +147,7 @@ class AdaGrad(SGD):
     epsilon: float = 1e-6
     memory: Floats | None = field(default=None, repr=False, compare=False)
 
-    def _begin(self, objective: OnlineObjective, prior: Prior, start: Floats) -> _Run:
+    def _begin(self, objective: AnyObjective, prior: Prior, start: Floats) -> _Run:
         run = super()._begin(objective, prior, start)
         return run if self.memory is None else replace(run, memory=self.memory.copy())
 

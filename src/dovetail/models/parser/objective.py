@@ -81,6 +81,11 @@ class ParserObjective:
         """The number of parameters."""
         return self.parameters_of.size
 
+    def __call__(self, weight: Floats) -> tuple[float, Floats]:
+        """The loss on all sentences and its gradient [parameters]."""
+        sink = SparseGradient.of_size(self.parameters)
+        return self.accumulate(weight, np.arange(self.items), sink), sink.value
+
     def touch(self, which: NDArray[np.int64], sink: SparseGradient) -> None:
         """A batch uses so many parameters that all are stepped."""
         sink.list_all()

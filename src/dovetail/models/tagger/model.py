@@ -18,7 +18,10 @@ from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex, entries_of
 from dovetail.features.resources.templates import packed, unpacked
-from dovetail.models.compact import (
+from dovetail.models.tagger.agreement import agreed
+from dovetail.models.tagger.labels import Labels
+from dovetail.models.tagger.objective import Forbidden
+from dovetail.scorers.compact import (
     KEY_BITS,
     packed_keys,
     packed_outputs,
@@ -27,12 +30,9 @@ from dovetail.models.compact import (
     unpacked_outputs,
     unpacked_weights,
 )
-from dovetail.models.tagger.agreement import agreed
-from dovetail.models.tagger.labels import Labels
-from dovetail.models.tagger.objective import Forbidden
-from dovetail.models.tagger.transitions import state_count, states_within
 from dovetail.scorers.linear import Layout, output_type, score
 from dovetail.scorers.restricted import renumbering
+from dovetail.scorers.transitions import state_count, states_within
 from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
 

@@ -1,0 +1,33 @@
+"""Sequences of unlike length in flat arrays: where each begins, and some of them taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Sized
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+def offsets_of(sequences: Sequence[Sized]) -> Integers:
+    """Where each of some sequences begins if they are laid end to end, and where the last one ends: [n + 1].
+
+    >>> offsets_of(["ab", "", "c"])
+    array([0, 2, 2, 3])
+    """
+    offsets = np.zeros(len(sequences) + 1, dtype=np.int64)
+    np.cumsum([len(each) for each in sequences], out=offsets[1:])
+    return offsets
+
+
+def taken(offsets: Integers, which: Integers) -> tuple[Integers, Integers]:
+    """The places of some sequences, end to end, and where each begins among them.
+
+    >>> taken(np.array([0, 2, 2, 5]), np.array([2, 0]))
+    (array([2, 3, 4, 0, 1]), array([0, 3, 5]))
+    """
+    lengths = offsets[which + 1] - offsets[which]
+    begin = np.zeros(len(which) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=begin[1:])
+    return np.arange(begin[-1]) + np.repeat(offsets[which] - begin[:-1], lengths), begin

@@ -1,0 +1,154 @@
+"""One objective for every model: a scorer makes potentials, a loss looks at the structure, the slope goes back.
+
+It has two faces: a function of the weights with its gradient, for batch optimisers, and sums over a few sentences at a
+time, for online ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.learning.losses import Loss
+from dovetail.scorers.contract import Scorer
+from dovetail.sparse import SparseGradient
+from dovetail.threads import run_shards
+
+Floats = NDArray[np.float64]
+Items = NDArray[np.int64]
+Gold = Callable[[Items | None], tuple[Any, Any]]
+"""The right answers to all sentences, or to some, and what is allowed where an answer is only partly known."""
+
+SHARDS = 4  # of sentences that come one by one, each with its own sum: the same bits for any number of threads
+
+
+class AnyObjective(Protocol):
+    """A loss that is a sum over items: what optimisers and hierarchies ask for."""
+
+    @property
+    def items(self) -> int:
+        """The number of sentences."""
+
+    @property
+    def parameters(self) -> int:
+        """The number of weights."""
+
+    def __call__(self, weight: Floats) -> tuple[float, Floats]:
+        """The loss on all sentences and its gradient [parameters]."""
+
+    def touch(self, which: Items, sink: SparseGradient) -> None:
+        """List in ``sink`` the parameters that some sentences use."""
+
+    def accumulate(self, weight: Floats, which: Items, sink: SparseGradient) -> float:
+        """The loss on some sentences; its gradient is added to ``sink``."""
+
+
+@dataclass(eq=False)
+class Objective:
+    """The loss of a corpus as a function of one vector of weights."""
+
+    scorer: Scorer[Any]
+    gold: Gold
+    loss: Loss
+    _sums: list[Floats] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def items(self) -> int:
+        """The number of sentences."""
+        return self.scorer.items
+
+    @property
+    def parameters(self) -> int:
+        """The number of weights."""
+        return self.scorer.parameters
+
+    def __call__(self, weight: Floats) -> tuple[float, Floats]:
+        """The loss on all sentences and its gradient [parameters]."""
+        gradient = np.zeros(self.parameters)
+        return self._add(weight, None, gradient), gradient
+
+    def touch(self, which: Items, sink: SparseGradient) -> None:
+        """List in ``sink`` the parameters that some sentences use."""
+        self.scorer.touch(which, sink)
+
+    def accumulate(self, weight: Floats, which: Items, sink: SparseGradient) -> float:
+        """The loss on some sentences; its gradient is added to ``sink``."""
+        return self._add(weight, which, sink.value)
+
+    def _add(self, weight: Floats, which: Items | None, out: Floats) -> float:
+        """The loss on some sentences, or on all; its gradient is added to out [parameters]."""
+        if self.scorer.one_by_one:
+            return self._dealt(weight, np.arange(self.items) if which is None else which, out)
+        value, slope = self.loss(self.scorer.batch(weight, which), *self.gold(which))
+        self.scorer.backward(slope, out, which)
+        return value
+
+    def _dealt(self, weight: Floats, which: Items, out: Floats) -> float:
+        """The same for sentences that come one by one: long ones first, dealt out in turn, on several threads."""
+        if not self._sums:
+            self._sums = [np.zeros(self.parameters) for _ in range(SHARDS)]
+        order = sorted(which.tolist(), key=lambda i: (-self.scorer.work(i), i))
+
+        def work(shard: int) -> float:
+            self._sums[shard][:] = 0.0
+            total = 0.0
+            for i in order[shard::SHARDS]:
+                one = np.array([i])
+                value, slope = self.loss(self.scorer.batch(weight, one), *self.gold(one))
+                self.scorer.backward(slope, self._sums[shard], one)
+                total += value
+            return total
+
+        loss = sum(run_shards(work, range(SHARDS), self.scorer.threads))
+        for part in self._sums:
+            out += part
+        return loss
+
+
+@dataclass(eq=False)
+class Share:
+    """An objective as a function of some of its weights, ``share`` [parameters]; the others stay zero."""
+
+    whole: AnyObjective
+    share: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        self._weight = np.zeros(self.whole.parameters)
+        self._sink = SparseGradient.of_size(self.whole.parameters)
+
+    @classmethod
+    def used(cls, objective: AnyObjective, start: Floats) -> Share:
+        """That of the weights which have a gradient where training starts."""
+        return cls(objective, np.flatnonzero(objective(start)[1]))
+
+    @property
+    def items(self) -> int:
+        """The number of sentences."""
+        return self.whole.items
+
+    @property
+    def parameters(self) -> int:
+        """How many weights there are."""
+        return len(self.share)
+
+    def __call__(self, weight: Floats) -> tuple[float, Floats]:
+        """The loss on all sentences and its gradient [parameters]."""
+        self._weight[self.share] = weight
+        value, gradient = self.whole(self._weight)
+        return value, gradient[self.share]
+
+    def touch(self, which: Items, sink: SparseGradient) -> None:
+        """All weights."""
+        sink.list_all()
+
+    def accumulate(self, weight: Floats, which: Items, sink: SparseGradient) -> float:
+        """The loss on some sentences; its gradient is added to ``sink``."""
+        self._weight[self.share] = weight
+        self._sink.value[:] = 0.0
+        loss = self.whole.accumulate(self._weight, which, self._sink)
+        sink.value += self._sink.value[self.share]
+        return loss
