@@ -242,11 +242,11 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def prepare(train: list[Sentence], tags: list[tuple[str, ...]], args: argparse.Namespace) -> Training:
-    from dovetail.models.tagger.labels import Labels
+    from dovetail.models.tagger.labels import LabelSet
     from dovetail.models.tagger.training import Training
 
     return Training.prepare(
-        train, tags, feature_set(args.set), Labels.learn(tags, "iob2"), order=1, constrain=False, loss="likelihood",
+        train, tags, feature_set(args.set), LabelSet.learn(tags, "iob2"), order=1, constrain=False, loss="likelihood",
         l2=args.l2, l1=0.0, min_count=1, hash_bits=None, observed_only=True, merge_twins=True, threads=args.threads,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from dovetail import MultiDomainTagger, Sentence, Tagger, load
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.models.domains.tagger import _Data, _pooled
 from dovetail.models.domains.training import with_labels
-from dovetail.models.tagger.labels import Labels
+from dovetail.models.tagger.labels import LabelSet
 from dovetail.scorers.restricted import restricted
 from tests.models.corpus import made
 
@@ -252,7 +252,7 @@ def test_restricted_scorers_score_their_sentences_as_the_whole_does() -> None:
     corpus = made(12)
     tagger = pattern(features=[*TEMPLATES, "word[-1] & word[0]", "bag(word, 2)"])
     tags = [s.layers["ner"] for s in corpus]
-    training = tagger._prepare(corpus, tags, tagger._features_for(corpus, None), Labels.learn(tags))
+    training = tagger._prepare(corpus, tags, tagger._features_for(corpus, None), LabelSet.learn(tags))
     whole, kept = training.objective.node, np.array([0, 3, 4])
     weight = np.random.default_rng(0).normal(size=whole.layout.parameters)
     scores, offsets = whole.forward(weight), training.objective.offsets
@@ -273,7 +273,7 @@ def test_a_model_within_labels_is_the_model_without_the_others(order: int) -> No
     corpus = made(20)
     model = pattern(order=order, features=[*TEMPLATES, "edge(word[0])"], iterations=10).fit(corpus).model_
     assert model is not None
-    fewer = Labels(("O", "B-LOC", "I-LOC"), "iob2")
+    fewer = LabelSet(("O", "B-LOC", "I-LOC"), "iob2")
     expected = with_labels(model.chains(corpus, 1), np.array([0, 1, 2]), order)
     np.testing.assert_allclose(model.within(fewer).chains(corpus, 1).log_partition(), expected.log_partition())
 

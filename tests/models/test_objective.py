@@ -9,7 +9,7 @@ import pytest
 
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.learning.optimisers.lbfgs import LBFGS
-from dovetail.models.tagger.labels import Labels
+from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.training import Training
 from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence
@@ -41,7 +41,7 @@ def prepared(sentences: list[Sentence], tags: list[Any] | None = None, **setting
         "observed_only": True, "merge_twins": True, "threads": 1,
     }  # fmt: skip
     scheme = settings.pop("scheme", "iob2")
-    return Training.prepare(sentences, tags, FEATURES, Labels.learn(tags, scheme), **(chosen | settings))
+    return Training.prepare(sentences, tags, FEATURES, LabelSet.learn(tags, scheme), **(chosen | settings))
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

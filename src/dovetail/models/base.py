@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, Self, overload
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
 
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, ModelFileError
+from dovetail.features.algebra.templates import call
+from dovetail.learning.checkpoint import Checkpoint
+from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
-from dovetail.models.inputs import annotated, check_count
+from dovetail.modelfile import Arrays, load_model, save_model
+from dovetail.models.answer import Answer
+from dovetail.models.batching import in_batches
+from dovetail.models.inputs import annotated, as_sentences, check_count
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
+from dovetail.version import __version__
 
 OPTIMISERS: dict[str, Callable[..., Any]] = {
     "lbfgs": LBFGS,
@@ -40,9 +49,34 @@ TYPES: dict[str, tuple[tuple[type, ...], str]] = {
 }
 
 
+FREE = frozenset(
+    {"threads", "iterations", "patience", "features", "resources", "clusters", "agree", "balance", "calibrate"}
+)
+"""Settings that may change between a training run and its continuation; features and resources are told by the data."""
+NOT_STORED = frozenset({"threads", "resources", "clusters"})
+"""Settings that are no part of a model file: the same data gives the same file on any number of cores."""
+
+
+class Run(NamedTuple):
+    """What a call of ``fit`` was given besides the data."""
+
+    init: Any
+    checkpoint: str | Path | None
+    progress: Callable[[Progress], None] | None
+    doing: Callable[[str], None]
+
+
 @dataclass(kw_only=True, eq=False)
 class Estimator:
     """A dataclass whose fields are its settings; those that training sets are no arguments of its constructor."""
+
+    kind: ClassVar[str]
+    """What model files say of it."""
+    batch_size: ClassVar[int] = 100_000
+    """How much text is scored at once, in tokens unless ``_size`` counts otherwise."""
+
+    model_: Any = field(default=None, init=False, repr=False)
+    card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; if ``deep``, with those of models among them as ``name__setting``."""
@@ -77,6 +111,83 @@ class Estimator:
 
     def _is_trained(self) -> bool:
         return getattr(self, "model_", None) is not None
+
+    # training
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        dev: Any = None,
+        init: Self | None = None,
+        checkpoint: str | Path | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        doing: Callable[[str], None] | None = None,
+    ) -> Self:
+        """Train. With ``dev``, keep the weights that score best there and stop when they no longer get better.
+
+        ``y`` has the answers, where the sentences ``X`` do not. ``init`` starts from another model's weights.
+        ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end.
+        ``progress`` hears of every pass, ``doing`` of what is being prepared. Ctrl-C ends training early with the best
+        weights so far.
+        """
+        self._check_settings()
+        run = Run(init, checkpoint, progress, doing or (lambda what: None))
+        self.card_ = {}
+        corpus = self._examples(X, y, "training")
+        held_out = self._examples(dev, None, "dev") if dev is not None else None
+        self._train(corpus, held_out, run)
+        sizes = {"sentences": len(corpus), "tokens": sum(map(len, corpus))}
+        self.card_ = sizes | self.card_ | {"dev": self.score(held_out) if held_out is not None else None}
+        return self
+
+    def _train(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> None:
+        """Set the model, and in the card whatever there is to say of it."""
+        training = self._prepare(corpus, held_out, run)
+        monitor = self._monitor(run)
+        if held_out is not None:
+            monitor.dev_score = self._dev_scorer(training, held_out)
+        model = training.export(self._minimise(training, monitor, run))
+        self.card_["stopped"] = monitor.reason
+        self.model_ = model if held_out is None else self._tuned(model, held_out)
+
+    def _examples(self, given: Any, answers: Any, what: str) -> list[Any]:
+        """Sentences with their right answers in them, checked; ``what`` they are: training, dev or gold."""
+        raise NotImplementedError
+
+    def _prepare(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> Any:
+        """What is trained: see ``models.linear.LinearTraining``."""
+        raise NotImplementedError
+
+    def _dev_scorer(self, training: Any, held_out: list[Any]) -> Callable[[Any], float]:
+        """A function from weights to the score on held-out sentences, which are looked at once."""
+        raise NotImplementedError
+
+    def _tuned(self, model: Any, held_out: list[Any]) -> Any:
+        """The model with what is chosen on held-out sentences."""
+        return model
+
+    def _monitor(self, run: Run) -> Monitor:
+        every = 10 if self._setting("optimiser") == "lbfgs" else 1
+        return Monitor(report=run.progress, patience=self._setting("patience"), dev_every=every)
+
+    def _minimise(self, training: Any, monitor: Monitor, run: Run) -> Any:
+        """The best weights."""
+        start = training.start(None if run.init is None else run.init._model())
+        saved = resume = None
+        if run.checkpoint is not None:
+            settings = {name: value for name, value in self.get_params(deep=False).items() if name not in FREE}
+            saved = Checkpoint.of(run.checkpoint, settings, *training.fingerprint(), start)
+            resume, monitor.save = saved.load(), saved.save
+            if resume is not None:
+                monitor.restore(resume)
+        optimiser = self._optimiser(training)
+        hints = {"curvature": training.curvature()} if isinstance(optimiser, LBFGS) else {}
+        weight = optimiser.minimise(training.objective, training.prior, start, monitor, resume, **hints)
+        if saved is not None and not monitor.interrupted:
+            saved.remove()
+        return weight
 
     # answers
 
@@ -117,7 +228,49 @@ class Estimator:
         return items
 
     def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
+        """A stream of sentences with the answers in them."""
+        for some in self._batches(sentences):
+            for sentence, answer in zip(some, self._answers(some, probabilities), strict=True):
+                yield answer.write(sentence)
+
+    def _answers(self, sentences: list[Sentence], probabilities: bool) -> Iterable[Answer]:
+        """The answers to a batch of sentences."""
         raise NotImplementedError
+
+    def kbest(self, X: Any, k: int = 10) -> list[list[Answer]]:
+        """The k most probable answers to every sentence, best first, each with its probability."""
+        check_count("k", k)
+        self._check_trained()
+        return [answers for some in self._batches(self._tokens(X)) for answers in self._kbest(some, k)]
+
+    def sample(self, X: Any, n: int = 1, seed: int | None = None) -> list[list[Answer]]:
+        """``n`` answers to every sentence, drawn exactly from the model's distribution."""
+        check_count("n", n)
+        self._check_trained()
+        rng = self._random(seed)
+        return [answers for some in self._batches(self._tokens(X)) for answers in self._sample(some, n, rng)]
+
+    def _kbest(self, sentences: list[Any], k: int) -> Iterable[list[Answer]]:
+        raise NotImplementedError
+
+    def _sample(self, sentences: list[Any], n: int, rng: np.random.Generator) -> Iterable[list[Answer]]:
+        raise NotImplementedError
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How good the answers are, in percent; ``y`` has the right ones, where the sentences do not."""
+        raise NotImplementedError
+
+    def _tokens(self, given: Any) -> Iterable[Any]:
+        """What the model sees of what a user gives."""
+        return as_sentences(given)
+
+    def _batches(self, sentences: Iterable[Any]) -> Iterator[list[Any]]:
+        """As much text at once as bounds memory and keeps threads busy."""
+        return in_batches(sentences, self.batch_size, self._size)
+
+    @staticmethod
+    def _size(sentence: Any) -> int:
+        return len(sentence)
 
     def _read(self, text: str) -> Document:
         """The sentences and words of a text."""
@@ -128,7 +281,55 @@ class Estimator:
 
         return model_html(self)
 
+    # files
+
+    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
+        """Write the model to one file; ``half`` stores weights in half precision."""
+        header, arrays = self.packed(half)
+        save_model(path, header | {"card": self.card_ | (card or {})}, arrays)
+
+    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of a model file."""
+        model = self._model()
+        about = {"kind": self.kind, "dovetail": __version__, "settings": self._stored_settings(), "card": self.card_}
+        return about | model.header(), model.arrays(half)
+
+    def _stored_settings(self) -> dict[str, Any]:
+        """The settings as JSON can hold them; what features and resources there are, the model says itself."""
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_STORED}
+        if "ignore" in settings:
+            settings["ignore"] = list(settings["ignore"])
+        return settings
+
+    @classmethod
+    def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Self:
+        """Read a model file. Python functions that served as templates are given again, by the same names."""
+        header, arrays = load_model(path, cls.kind)
+        with fitting(path):
+            return cls.unpacked(header, arrays, functions)
+
+    @classmethod
+    def unpacked(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Callable[..., Any]] = ()) -> Self:
+        """From what ``packed`` gave."""
+        known = {f.name for f in fields(cls) if f.init} - NOT_STORED
+        made = cls(**{name: value for name, value in header["settings"].items() if name in known})
+        made.card_ = header.get("card", {})
+        made._unpack(header, arrays, [call(f) for f in functions])
+        return made
+
+    def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
+        """Set what training sets."""
+        raise NotImplementedError
+
     # inner workings
+
+    def _model(self) -> Any:
+        self._check_trained()
+        return self.model_
+
+    def _setting(self, name: str) -> Any:
+        """A setting that not every model has."""
+        return getattr(self, name, None)
 
     def _check_trained(self) -> None:
         if not self._is_trained():
@@ -153,12 +354,21 @@ class Estimator:
         check_count("seed", chosen, 0)
         return np.random.default_rng(chosen)
 
-    def _optimiser(self) -> Any:
-        given = self.get_params(deep=False)
-        settings = {"limit": given["iterations"]}
-        if given["optimiser"] != "lbfgs":
-            settings |= {name: given[name] for name in ("batch", "gain", "seed")}
-        return OPTIMISERS[given["optimiser"]](**{k: v for k, v in settings.items() if v is not None})
+    def _optimiser(self, training: Any = None) -> Any:
+        """The optimiser that the settings ask for, with its own defaults for what they leave open."""
+        name = self._setting("optimiser") or "lbfgs"
+        wanted = {"limit": "iterations"} | ({} if name == "lbfgs" else {n: n for n in ("batch", "gain", "seed")})
+        given = {argument: self._setting(setting) for argument, setting in wanted.items()}
+        return OPTIMISERS[name](**{argument: value for argument, value in given.items() if value is not None})
+
+
+@contextmanager
+def fitting(path: str | Path) -> Iterator[None]:
+    """While a model is made of a file: what does not fit together there is an error that names the file."""
+    try:
+        yield
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+        raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
 
 
 def check_type(name: str, value: object, annotation: str) -> None:

@@ -133,24 +133,25 @@ class LinearScorer:
     """A design and its parameters, ready for training: ``forward`` to potentials, ``backward`` to the gradient.
 
     ``scale`` [parameters]: the value of each parameter's feature, beyond what the design says (see features.merge).
+    ``spelled``: the design has the features themselves, each of which has its share of the weight, 1 / scale; without
+    an ``inverse`` there is no way back.
     """
 
     design: Design
     layout: Layout
-    inverse: Inverse
+    inverse: Inverse | None
     scale: Floats
     threads: int = 1
+    spelled: bool = False
     _scaled: Floats | None = field(default=None, repr=False)
     _scores: Floats | None = field(default=None, repr=False)
     _rows: Floats | None = field(default=None, repr=False)
 
     @classmethod
-    def observed(
-        cls, merged: Merged, outputs: NDArray[np.int32], size: int, full: bool = False, threads: int = 1
-    ) -> LinearScorer:
-        """A scorer with the parameters seen in ``outputs`` [tokens] (-1 for unknown), or with all of them."""
-        inverse = Inverse.of(merged.design)
-        layout = Layout.full(merged.design.features, size) if full else inverse.observed(merged.design, outputs, size)
+    def observed(cls, merged: Merged, outputs: NDArray[np.int32] | None, size: int, threads: int = 1) -> LinearScorer:
+        """A scorer with the parameters seen in ``outputs`` [tokens] (-1 for unknown), or if None with all of them."""
+        inverse, design = Inverse.of(merged.design), merged.design
+        layout = Layout.full(design.features, size) if outputs is None else inverse.observed(design, outputs, size)
         scale = np.repeat(np.sqrt(merged.multiplicity), np.diff(layout.ptr))
         return cls(merged.design, layout, inverse, scale, threads)
 
@@ -160,7 +161,7 @@ class LinearScorer:
         kind: [tokens], -1 for what is no token; bounds: [outputs]. Such a parameter has no gradient, and stays zero.
         """
         design, layout = self.design, self.layout
-        kinds = self.inverse.observed(design, kind, int(kind.max(initial=0)) + 1)
+        kinds = self._links_back.observed(design, kind, int(kind.max(initial=0)) + 1)
         used = np.flatnonzero(np.diff(kinds.ptr))
         least = np.full(layout.size, np.iinfo(np.int32).max, dtype=np.int32)
         least[used] = kinds.label[kinds.ptr[used]]  # the kinds of a feature are in order
@@ -174,7 +175,7 @@ class LinearScorer:
         if self._scores is None or self._scaled is None:
             self._scores = np.empty((self.design.tokens, self.layout.outputs))
             self._scaled = np.empty(self.layout.parameters)
-        np.multiply(weight, self.scale, out=self._scaled)
+        (np.divide if self.spelled else np.multiply)(weight, self.scale, out=self._scaled)
         return score(self.design, self.layout, self._scaled, self.threads, self._scores, self._row_table())
 
     def _row_table(self) -> Floats:
@@ -185,8 +186,7 @@ class LinearScorer:
 
     def backward(self, gradient: Floats, out: Floats | None = None) -> Floats:
         """The gradient [parameters] from the gradient of the potentials [tokens, outputs]; ``out`` is space for it."""
-        inverse = self.inverse
-        rows = self._row_table()
+        inverse, rows = self._links_back, self._row_table()
         scatter = (self.design.links, self.design.offsets, gradient, rows)
         run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), self._row_ranges, self.threads)
         out = np.empty(self.layout.parameters) if out is None else out
@@ -196,10 +196,15 @@ class LinearScorer:
         out *= self.scale
         return out
 
+    @property
+    def _links_back(self) -> Inverse:
+        assert self.inverse is not None  # only scorers of a training corpus are asked for gradients
+        return self.inverse
+
     @cached_property
     def _row_ranges(self) -> list[tuple[int, int]]:
         """Ranges of rows for threads: whole blocks if possible, for whoever has a part of one reads all its tokens."""
-        links, work = self.design.links, self.inverse.row_tokens.astype(np.int64)
+        links, work = self.design.links, self._links_back.row_tokens.astype(np.int64)
         edges = np.unique(np.concatenate([links.base, links.end, [len(work) - 1]]))
         slots = np.zeros(len(edges), np.int64)
         for base in links.base.tolist():
@@ -210,7 +215,7 @@ class LinearScorer:
     @cached_property
     def _feature_ranges(self) -> list[tuple[int, int]]:
         """Ranges of features for threads, with about as much to add up."""
-        work = np.add(self.inverse.feature_rows.ptr, self.inverse.feature_tokens.ptr, dtype=np.int64)
+        work = np.add(self._links_back.feature_rows.ptr, self._links_back.feature_tokens.ptr, dtype=np.int64)
         work += self.layout.ptr
         return ranges_of(work, self.threads)
 
@@ -220,13 +225,13 @@ class LinearScorer:
             return 1.0
         largest = np.zeros(self.layout.size)
         np.maximum.at(largest, self.design.row_feature, np.abs(self.design.row_value))
-        largest[np.diff(self.inverse.feature_tokens.ptr) > 0] = 1.0
+        largest[np.diff(self._links_back.feature_tokens.ptr) > 0] = 1.0
         return np.repeat(largest, np.diff(self.layout.ptr))
 
     def firing(self) -> Floats:
         """At how many tokens the feature of each parameter fires, times its squared scale. Shape [parameters]."""
-        rows, tokens = self.inverse.feature_rows, self.inverse.feature_tokens
-        row_count = np.diff(self.inverse.row_tokens)
+        rows, tokens = self._links_back.feature_rows, self._links_back.feature_tokens
+        row_count = np.diff(self._links_back.row_tokens)
         before = np.concatenate([[0], np.cumsum(row_count[rows.items])])
         count = before[rows.ptr[1:]] - before[rows.ptr[:-1]] + np.diff(tokens.ptr)
         return np.repeat(count, np.diff(self.layout.ptr)) * self.scale**2
@@ -259,8 +264,8 @@ class LinearScorer:
         )
         return out
 
-    def backward_some(self, tokens: NDArray[np.int64], base: int, gradient: Floats, sink: SparseGradient) -> None:
-        """Add the gradient of some tokens' potentials to ``sink``."""
+    def backward_some(self, tokens: NDArray[np.int64], base: int, gradient: Floats, out: Floats) -> None:
+        """Add the gradient of some tokens' potentials to that of all parameters, out."""
         kernels.some_gradients(
-            tokens, *self._links(tokens), self.layout.ptr, self.layout.label, self.scale, base, gradient, sink.value
+            tokens, *self._links(tokens), self.layout.ptr, self.layout.label, self.scale, base, gradient, out
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -93,6 +94,24 @@ def word_spans(words: Iterable[str]) -> list[Span]:
         spans.append(Span(end, end + len(word), WORD))
         end += len(word)
     return spans
+
+
+def recut(sentence: Sentence, words: Sequence[str]) -> Sentence:
+    """The sentence with these words, each a piece of one of its own words; what was said of those is gone.
+
+    >>> recut(Sentence(("北京人", "爱"), offsets=((0, 3), (4, 5))), ["北京", "人", "爱"]).offsets
+    ((0, 2), (2, 3), (4, 5))
+    """
+    places = None
+    if sentence.offsets is not None:
+        pieces, places = iter(words), []
+        for word, (begin, _) in zip(sentence.words, sentence.offsets, strict=True):
+            end = begin + sum(map(len, word.split()))
+            while begin < end:
+                places.append((begin, begin + len(next_ := next(pieces))))
+                begin += len(next_)
+    found = tuple(places) if places is not None else None
+    return replace(sentence, words=tuple(words), layers={}, spans=(), tree=None, offsets=found)
 
 
 def cut(text: str, starts: Sequence[int]) -> list[str]:

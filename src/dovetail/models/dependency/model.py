@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dovetail.features.compile.arcs import COARSE, DEPENDENT_COLUMNS, FINE, HEAD_COLUMNS, ArcFeatures, ArcKeys
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.models.dependency.kernels import ArcWeights, score_arcs
-from dovetail.models.tagger.model import frozen
+from dovetail.scorers.weights import frozen
 from dovetail.structures.projective import Places, ProjectiveBatch, ProjectivePotentials
 from dovetail.threads import run_shards, sentence_shards
 

@@ -27,7 +27,7 @@ from dovetail.models.dependency.model import (
     parts_of,
     shift_of,
 )
-from dovetail.models.tagger.model import frozen
+from dovetail.scorers.weights import frozen
 from dovetail.structures.projective import Places, ProjectivePotentials
 from dovetail.threads import run_shards, sentence_shards
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.learning.tuning import FACTORS
 from dovetail.models.dependency.model import DependencyModel, Strings
-from dovetail.models.tagger.tuning import FACTORS
 from dovetail.structures.projective import ProjectiveBatch, ProjectivePotentials
 
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.models.tagger.labels import Labels
-from dovetail.models.tagger.model import ChainModel, Weights
+from dovetail.models.tagger.labels import LabelSet
+from dovetail.models.tagger.model import ChainModel
+from dovetail.scorers.chain import TRANSITION
+from dovetail.scorers.weights import Weights
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -32,21 +34,21 @@ class Tuning:
 class Deviation:
     """What a domain adds to the shared weights; only what is not zero is stored. ``labels`` are those it uses."""
 
-    labels: Labels
-    node: Weights
-    edge: Weights | None
+    labels: LabelSet
+    parts: Mapping[str, Weights]
     transition: NDArray[np.float32]
     tuning: Tuning = Tuning()
 
     def with_short_keys(self) -> Deviation:
         """The deviation as compact files hold it."""
-        edge = self.edge.with_short_keys() if self.edge else None
-        return replace(self, node=self.node.with_short_keys(), edge=edge)
+        return replace(self, parts={part: weights.with_short_keys() for part, weights in self.parts.items()})
 
     def arrays(self, prefix: str, half: bool, compact: bool) -> Arrays:
         """As named arrays for a model file."""
-        edge = self.edge.arrays(f"{prefix}.edge", half, compact) if self.edge else {}
-        return {**self.node.arrays(f"{prefix}.node", half, compact), **edge, f"{prefix}.transition": self.transition}
+        found: Arrays = {f"{prefix}.transition": self.transition}
+        for part, weights in self.parts.items():
+            found |= weights.arrays(f"{prefix}.{part}", half, compact)
+        return found
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
@@ -58,16 +60,16 @@ class Deviation:
         names = tuple(header["labels"])
         if not names or [n for n in shared.labels.names if n in names] != list(names):
             raise ValueError("the labels of a domain are not among those of the model")
-        size, bits = len(shared.labels.names), shared.node.index.bits
+        bits = shared.node.index.bits
         transition: NDArray[np.float32] = arrays[f"{prefix}.transition"]
         if transition.shape != shared.transition.shape:
             raise ValueError("the table of transitions does not fit the labels")
-        edge = None
-        if shared.edge is not None:
-            edge = Weights.from_arrays(arrays, f"{prefix}.edge", size * size, bits)
-        node = Weights.from_arrays(arrays, f"{prefix}.node", size, bits)
+        parts = {
+            part: Weights.from_arrays(arrays, f"{prefix}.{part}", shared.form.outputs(part), bits)
+            for part in shared.parts
+        }
         tuning = Tuning(**{name: float(value) for name, value in header["tuning"].items()})
-        return cls(Labels(names, shared.labels.scheme), node, edge, transition, tuning)
+        return cls(LabelSet(names, shared.labels.scheme), parts, transition, tuning)
 
 
 @dataclass(frozen=True)
@@ -87,14 +89,9 @@ class DomainModel:
     def untuned(self, domain: str) -> ChainModel:
         """The model of a domain before dev data has had its say."""
         shared, added = self.shared, self.domains[domain]
-        edge = shared.edge.plus(added.edge) if shared.edge and added.edge else shared.edge
-        both = replace(
-            shared,
-            node=shared.node.plus(added.node),
-            edge=edge,
-            transition=shared.transition + added.transition,
-        )
-        return both.within(added.labels)
+        parts = {part: weights.plus(added.parts[part]) for part, weights in shared.parts.items()}
+        tables = {TRANSITION: shared.transition + added.transition}
+        return replace(shared, parts=parts, tables=tables).within(added.labels)
 
     def with_short_keys(self) -> DomainModel:
         """The model as compact files hold it."""

@@ -19,11 +19,10 @@ from dovetail.models.base import Estimator, check_choice
 from dovetail.models.domains.model import DomainModel, Tuning
 from dovetail.models.domains.names import check_by_name, check_data, check_known
 from dovetail.models.domains.training import Domain, DomainTraining
-from dovetail.models.inputs import as_sentences
-from dovetail.models.tagger.estimator import Input, Tagger, check_storage, tagging_score
-from dovetail.models.tagger.labels import Labels
-from dovetail.models.tagger.model import ChainModel, best_with_bias
-from dovetail.models.tagger.tuning import COARSE_BALANCES, agreeing, balanced, calibration
+from dovetail.models.tagger.estimator import Input, Tagger, check_storage
+from dovetail.models.tagger.labels import LabelSet
+from dovetail.models.tagger.model import ChainModel
+from dovetail.models.tagger.tuning import agreeing, balanced, calibration
 from dovetail.text.sentence import Sentence
 from dovetail.version import __version__
 
@@ -155,22 +154,21 @@ class MultiDomainTagger(Estimator):
         return SIGMAS if with_dev else SIGMAS[:1]
 
     def _data(self, name: str, given: Input, what: str) -> _Data:
-        corpus = as_sentences(given)
-        tags = self.tagger._tags_of(corpus, None, f"domain {name!r}: {what}")
-        return _Data(corpus, tags)
+        corpus = self.tagger._examples(given, None, f"domain {name!r}: {what}")
+        return _Data(corpus, [*self.tagger.tags_of(corpus)])
 
     def _prepare(self, data: Mapping[str, _Data], held_out: Mapping[str, _Data]) -> DomainTraining:
         tagger = self.tagger
         pooled = _pooled(data.values())
-        labels = Labels.learn(pooled.tags, tagger.scheme)
-        features = tagger._features_for(pooled.sentences, _pooled(held_out.values()).sentences if held_out else None)
+        labels = LabelSet.learn(pooled.tags, tagger.scheme)
+        features = tagger.features_for(pooled.sentences, _pooled(held_out.values()).sentences if held_out else None)
         lacking = {c for c in features.optional for d in data.values() if not any(c in s.layers for s in d.sentences)}
         features = features.without_columns(lacking)  # what one domain has and another lacks tells domains apart
-        training = tagger._prepare(pooled.sentences, pooled.tags, features, labels)
+        training = tagger.prepared(pooled.sentences, features)
         domains = []
         first = 0
         for one in data.values():
-            own = _own_labels(labels, Labels.learn(one.tags, tagger.scheme)) if self.restrict else labels
+            own = _own_labels(labels, LabelSet.learn(one.tags, tagger.scheme)) if self.restrict else labels
             last = first + len(one.sentences)
             domains.append(Domain.of(training, first, last, own.encode(one.tags), own))
             first = last
@@ -204,16 +202,13 @@ class MultiDomainTagger(Estimator):
     ) -> Callable[[HierarchicalObjective, Floats], float]:
         """A function from weights to the mean score over the domains with dev data."""
         chains = {names.index(n): made.dev_chains(names.index(n), d.sentences) for n, d in held_out.items()}
-        chunks = made.training.labels.scheme is not None
-        biases = COARSE_BALANCES if self.tagger.balance and chunks else (0.0,)
+        scorers = {
+            m: self.tagger.scorer_of(batch_of, made.domains[m].labels, held_out[names[m]].tags)
+            for m, batch_of in chains.items()
+        }
 
         def score(objective: HierarchicalObjective, weight: Floats) -> float:
-            scores = []
-            for m, batch_of in chains.items():
-                batch, labels = batch_of(made.weights(objective, weight, m)), made.domains[m].labels
-                answers = [labels.decode(best_with_bias(batch, labels, b), batch.offsets) for b in biases]
-                scores.append(max(tagging_score(held_out[names[m]].tags, answer, chunks) for answer in answers))
-            return float(np.mean(scores))
+            return float(np.mean([scorer(made.weights(objective, weight, m)) for m, scorer in scorers.items()]))
 
         return score
 
@@ -318,7 +313,7 @@ def _check_domains(data: Mapping[str, _Data], held_out: Mapping[str, _Data]) -> 
         )
     if empty := [name for name, one in held_out.items() if not any(map(len, one.tags))]:
         raise DovetailError(f"the dev data of {', '.join(empty)} has no sentences")
-    plain = [name for name, one in data.items() if Labels.learn(one.tags).scheme is None]
+    plain = [name for name, one in data.items() if LabelSet.learn(one.tags).scheme is None]
     if plain and len(plain) < len(data):
         spelled = ", ".join(name for name in data if name not in plain)
         raise DovetailError(
@@ -340,9 +335,9 @@ def _pooled(parts: Iterable[_Data]) -> _Data:
     return _Data(sentences, tags)
 
 
-def _own_labels(labels: Labels, seen: Labels) -> Labels:
+def _own_labels(labels: LabelSet, seen: LabelSet) -> LabelSet:
     """The labels of a domain: all that spell a type it has seen, also where no entity of it was long."""
     if labels.scheme is None:
         return seen
     types = set(seen.types)
-    return Labels(tuple(name for name in labels.names if name == "O" or name[2:] in types), labels.scheme)
+    return LabelSet(tuple(name for name in labels.names if name == "O" or name[2:] in types), labels.scheme)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
+from dovetail.learning.objective import Objective
 from dovetail.models.domains.model import Deviation
-from dovetail.models.tagger.labels import Labels
-from dovetail.models.tagger.model import ChainModel
-from dovetail.models.tagger.objective import ChainObjective
-from dovetail.models.tagger.training import Training, allowed_labels, forbidden_in
-from dovetail.scorers.linear import LinearScorer
+from dovetail.models.tagger.labels import LabelSet
+from dovetail.models.tagger.model import ChainModel, ChainTraining, chain_gold, forbidden
+from dovetail.scorers.chain import EDGE, NODE, ChainForm
+from dovetail.scorers.parts import PartsScorer
 from dovetail.scorers.restricted import restricted
 from dovetail.scorers.transitions import states_within
 from dovetail.structures.chain import ChainBatch, ChainPotentials
@@ -28,31 +28,30 @@ Numbers = NDArray[np.int64]
 class Domain:
     """A part of the corpus with its own labels: its objective, and the numbers of its parameters among the shared."""
 
-    labels: Labels
-    objective: ChainObjective
+    labels: LabelSet
+    objective: Objective
     share: Numbers
 
     @classmethod
-    def of(cls, training: Training, first: int, last: int, gold: NDArray[np.int32], labels: Labels) -> Domain:
+    def of(cls, training: ChainTraining, first: int, last: int, gold: NDArray[np.int32], labels: LabelSet) -> Domain:
         """The sentences ``first`` to ``last`` (exclusive) of a corpus; gold: [their tokens], numbers of ``labels``."""
-        whole = training.objective
-        own = own_labels(training.labels, labels)
-        size = len(training.labels.names)
-        node, node_share = restricted(whole.node, first, last, own)
-        edge: LinearScorer | None = None
-        shares = [node_share]
-        if whole.edge is not None:
-            edge, edge_share = restricted(whole.edge, first, last, (own[:, None] * size + own).ravel())
-            shares.append(edge_share + whole.after_node)
-        transitions, share = whole.transitions.within(own)
-        objective = ChainObjective(
-            node.design.offsets, np.maximum(gold, 0), allowed_labels(gold, len(own)), node, edge, transitions,
-            forbidden_in(labels, training.order, training.constrain), whole.loss, whole.order, whole.threads,
-        )  # fmt: skip
-        return cls(labels, objective, np.concatenate([*shares, share + whole.after_edge]))
+        whole, model = training.scorer, training.model
+        own, size = own_labels(model.labels, labels), len(model.labels.names)
+        outputs = {NODE: own, EDGE: (own[:, None] * size + own).ravel()}
+        made = {part: restricted(scorer, first, last, outputs[part]) for part, scorer in whole.parts.items()}
+        shares = [share + whole.begin[part] for part, (_, share) in made.items()]
+        assert isinstance(whole.form, ChainForm)
+        assert whole.form.transitions is not None
+        transitions, share = whole.form.transitions.within(own)
+        ruled = forbidden(labels, model.order, model.constrain and model.order > 0)
+        parts = {part: scorer for part, (scorer, _) in made.items()}
+        offsets = parts[NODE].design.offsets
+        scorer = PartsScorer(ChainForm(len(own), model.order, ruled, transitions), offsets, parts, whole.threads)
+        objective = Objective(scorer, chain_gold(gold, offsets, len(own)), training.objective.loss)
+        return cls(labels, objective, np.concatenate([*shares, share + whole.after_parts]))
 
 
-def own_labels(all_labels: Labels, labels: Labels) -> Numbers:
+def own_labels(all_labels: LabelSet, labels: LabelSet) -> Numbers:
     """The numbers of some labels among all of them."""
     return np.array([all_labels.names.index(name) for name in labels.names])
 
@@ -61,7 +60,7 @@ def own_labels(all_labels: Labels, labels: Labels) -> Numbers:
 class DomainTraining:
     """All domains made ready."""
 
-    training: Training
+    training: ChainTraining
     domains: Sequence[Domain]
 
     def objective(self, top: float, sigma: float) -> HierarchicalObjective:
@@ -83,8 +82,8 @@ class DomainTraining:
 
     def dev_chains(self, m: int, sentences: Sequence[Sentence]) -> Callable[[Floats], ChainBatch]:
         """A function from the weights of a domain to the chains of other sentences, with its own labels."""
-        chains = self.training.dev_potentials(sentences)
-        own, order = own_labels(self.training.labels, self.domains[m].labels), self.training.order
+        chains, model = self.training.dev_scorer(sentences), self.training.model
+        own, order = own_labels(model.labels, self.domains[m].labels), model.order
         return lambda theta: with_labels(chains(theta), own, order)
 
     def shared(self, objective: HierarchicalObjective, weight: Floats) -> ChainModel:
@@ -94,7 +93,7 @@ class DomainTraining:
     def deviation(self, objective: HierarchicalObjective, weight: Floats, m: int) -> Deviation:
         """What a domain adds."""
         added = self.training.export(self.weights(objective, weight, m) - objective.top(weight))
-        return Deviation(self.domains[m].labels, added.node, added.edge, added.transition)
+        return Deviation(self.domains[m].labels, added.parts, added.transition)
 
 
 def with_labels(chains: ChainBatch, own: Numbers, order: int) -> ChainBatch:

@@ -17,6 +17,7 @@ from dovetail.grammars.entities import RepairReport, fitted_all
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.learning.priors import Prior
+from dovetail.learning.tuning import best_bias
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.joint.training import JointCorpus, JointTraining, Least
@@ -24,7 +25,6 @@ from dovetail.models.parser.data import treebank_of
 from dovetail.models.parser.decoding import LONGEST
 from dovetail.models.parser.estimator import BATCH_SENTENCES, Parser, with_tree
 from dovetail.models.tagger.estimator import Tagger
-from dovetail.models.tagger.tuning import best_bias
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import outermost
 from dovetail.text.tree import Tree

@@ -1,57 +1,45 @@
-"""A trained model of nested segments: what is stored, and potentials for new sentences from it."""
+"""A trained model of nested segments: what is stored, and the nested segmentations of new sentences from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import offsets_of, taken
 from dovetail.features.algebra.derived import columns_for
 from dovetail.features.algebra.ends import EndsCompiler
 from dovetail.features.algebra.nested_sets import NestedFeatures
 from dovetail.features.compile.design import Compiler
-from dovetail.features.resources.templates import packed, unpacked
+from dovetail.features.resources.templates import unpacked
+from dovetail.learning.tuning import scaled
+from dovetail.models.linear import Arrays, LinearModel, LinearTraining
 from dovetail.models.nested.agreement import LEAST, agreed
-from dovetail.models.nested.gold import crossing
-from dovetail.models.nested.objective import nested_potentials, outputs_of, table_shapes
-from dovetail.models.nested.tags import innermost, tag_scores
-from dovetail.models.tagger.model import Weights
-from dovetail.structures.nested import NestedBatch, NestedPotentials
+from dovetail.models.nested.gold import crossing, has_nested, numbered
+from dovetail.scorers.nested import JOINT, PHRASE, TAG, NestedForm, TaggedBatch, TaggedSegments, contexts
+from dovetail.structures.nested import NestedBatch, NestedSegments
 from dovetail.text.sentence import Sentence, Span
 
 Floats = NDArray[np.float64]
-
-
-def token_offsets(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
-    """Where the sentences begin among the tokens, [n + 1]."""
-    offsets = np.zeros(len(sentences) + 1, dtype=np.int64)
-    np.cumsum([len(s) for s in sentences], out=offsets[1:])
-    return offsets
-
-
-def compilers(sentences: Sequence[Sentence], features: NestedFeatures, phrases: int) -> dict[str, Compiler]:
-    """What compiles each part of the features of some sentences."""
-    text = columns_for(sentences, cast(Any, features))
-    tokens, spans = Compiler(text, sentences), EndsCompiler.over(text, phrases)
-    return {part: spans if part == "phrase" else tokens for part in features.parts}
+Items = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class NestedModel:
+class NestedModel(LinearModel):
     """Everything that finding nested segments needs."""
 
-    features: NestedFeatures
+    table_prefix: ClassVar[str] = "table."
+
     labels: tuple[str, ...]
     phrases: int
     """The most tokens of a segment that is looked at as a phrase."""
     longest: int
     """The most tokens of a segment."""
-    parts: Mapping[str, Weights]
-    tables: Mapping[str, NDArray[np.float32]]
     threshold: float = 0.4
     """A segment is answered if its probability is at least this."""
     flat: bool = False
@@ -63,31 +51,39 @@ class NestedModel:
     agreement: float = 0.0
     """How strongly the places of the same words in one document agree: see ``models.nested_agreement``."""
 
-    def batch(self, sentences: Sequence[Sentence], threads: int) -> NestedBatch:
-        """All nested segmentations of new sentences, with their potentials."""
+    @cached_property
+    def form(self) -> NestedForm:
+        """Segments within segments."""
+        return NestedForm(len(self.labels), self.phrases, self.longest, self.flat, len(self.tags))
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each label."""
+        return {label: i for i, label in enumerate(self.labels)}
+
+    def compilers(self, sentences: Sequence[Sentence]) -> Mapping[str, Compiler]:
+        """Of tokens, and of phrases."""
+        text = columns_for(sentences, cast(Any, self.features))
+        tokens, spans = Compiler(text, sentences), EndsCompiler.over(text, self.phrases)
+        return {part: spans if part == PHRASE else tokens for part in self.features.parts}
+
+    def segments(self, sentences: Sequence[Sentence], threads: int) -> NestedBatch:
+        """All nested segmentations of new sentences, the tags of words summed out."""
         return self.read(sentences, threads)[0]
 
-    def read(self, sentences: Sequence[Sentence], threads: int) -> tuple[NestedBatch, Floats | None]:
-        """All nested segmentations, and the scores of tags in every context [tokens, contexts, tags] if there are."""
-        compiled = compilers(sentences, self.features, self.phrases)
-        scores = {
-            part: self.parts[part].score(compiled[part], self.features.parts[part], threads) for part in self.parts
-        }
-        tables = {name: table.astype(np.float64) for name, table in self.tables.items()}
-        offsets = token_offsets(sentences)
-        potentials = nested_potentials(scores, tables, int(offsets[-1]), len(self.labels))
-        potentials = NestedPotentials(*(table * self.factor for table in potentials))
-        tags = tag_scores(scores, len(self.labels) + 1) if self.tags else None
-        return NestedBatch(potentials, offsets, self.longest, threads), tags
+    def read(self, sentences: Sequence[Sentence], threads: int) -> tuple[NestedBatch, TaggedBatch | None]:
+        """All nested segmentations, and the same with tags where there are any."""
+        found = self.batch(sentences, threads)
+        whole = found if isinstance(found, TaggedBatch) else None
+        batch = found if whole is None else whole.segments
+        return (batch if self.factor == 1.0 else scaled(batch, self.factor)), whole
 
-    def best_tags(self, scores: Floats, spans: Sequence[Sequence[Span]], offsets: NDArray[np.int64]) -> list[list[str]]:
-        """The tags of every sentence whose entities are these, from the scores that ``read`` gave."""
-        numbers = {label: i for i, label in enumerate(self.labels)}
-        lengths = np.diff(offsets).tolist()
-        contexts = [innermost(tree, n, numbers) for tree, n in zip(spans, lengths, strict=True)]
-        best = scores[np.arange(len(scores)), np.concatenate(contexts)].argmax(axis=1)
+    def best_tags(self, batch: TaggedBatch, spans: Sequence[Sequence[Span]]) -> list[tuple[str, ...]]:
+        """The tags of every sentence whose entities are these."""
+        offsets = batch.segments.offsets
+        best = batch.tags_in(contexts(numbered(spans, self.numbers), offsets))
         names = [self.tags[k] for k in best.tolist()]
-        return [names[a:b] for a, b in pairwise(offsets.tolist())]
+        return [tuple(names[a:b]) for a, b in pairwise(offsets.tolist())]
 
     def answer(self, batch: NestedBatch, sentences: Sequence[Sentence]) -> list[list[Span]]:
         """The entities to answer with, each before those within it, with their probabilities."""
@@ -100,55 +96,79 @@ class NestedModel:
         found = agreed(sentences, spans_of(batch, self.labels, min(least, LEAST)), self.agreement)
         return [[s for s in spans if (s.probability or 0.0) >= least] for spans in found]
 
-    def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
-        """As named arrays for a model file."""
-        found: dict[str, NDArray[Any]] = {f"table.{name}": table for name, table in self.tables.items()}
-        for part, weights in self.parts.items():
-            found |= weights.arrays(part, half)
-        return found | packed(self.features.resources)[1]
-
     def header(self) -> dict[str, Any]:
-        """The rest, for the header of a model file."""
-        return {
-            "features": {"name": self.features.name, "templates": self.features.lines()},
-            "labels": list(self.labels),
-            "phrases": self.phrases,
-            "longest": self.longest,
-            "threshold": self.threshold,
-            "flat": self.flat,
-            "tags": list(self.tags),
-            "factor": self.factor,
-            "agreement": self.agreement,
-            "parts": list(self.parts),
-            "hash_bits": next(iter(self.parts.values())).index.bits,
-            "resources": packed(self.features.resources)[0],
-        }
+        """What is no array, for the header of a model file."""
+        plain = ("phrases", "longest", "threshold", "flat", "factor", "agreement")
+        lists = {"labels": list(self.labels), "tags": list(self.tags), "parts": list(self.parts)}
+        return super().header() | {name: getattr(self, name) for name in plain} | lists
 
     @classmethod
-    def from_file(
-        cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Sequence[Any]
-    ) -> NestedModel:
+    def from_file(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any] = ()) -> NestedModel:
         """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
-        labels = tuple(map(str, header["labels"]))
-        tables = {name: arrays[f"table.{name}"] for name in table_shapes(len(labels))}
-        if any(tables[name].shape != shape for name, shape in table_shapes(len(labels)).items()):
+        labels, tags = tuple(map(str, header["labels"])), tuple(map(str, header["tags"]))
+        shapes = NestedForm(len(labels), 0, 1).shapes
+        tables = {name: arrays[f"{cls.table_prefix}{name}"] for name in shapes}
+        if any(tables[name].shape != shape for name, shape in shapes.items()):
             raise ValueError("the tables of labels do not fit together")
         resources = unpacked(header.get("resources", {}), arrays)
         name, lines = header["features"]["name"], header["features"]["templates"]
         features = NestedFeatures.from_lines(name, lines, functions, resources)
         phrases, longest = int(header["phrases"]), int(header["longest"])
-        if set(header["parts"]) != set(features.parts) or longest < 1 or phrases < ("phrase" in features.parts):
+        if set(header["parts"]) != set(features.parts) or longest < 1 or phrases < (PHRASE in features.parts):
             raise ValueError("the features do not fit the weights")
-        bits, tags = header["hash_bits"], tuple(map(str, header["tags"]))
-        if bool(tags) != ("tag" in header["parts"]):
+        if bool(tags) != (TAG in header["parts"]):
             raise ValueError("the tags do not fit the features")
-        parts = {
-            part: Weights.from_arrays(arrays, part, outputs_of(part, len(labels), len(tags)), bits)
-            for part in header["parts"]
-        }
-        factor, agreement = float(header["factor"]), float(header["agreement"])
-        rest = (float(header["threshold"]), bool(header["flat"]), tags, factor, agreement)
-        return cls(features, labels, phrases, longest, parts, tables, *rest)
+        made = cls(
+            features, {}, tables, labels, phrases, longest, float(header["threshold"]), bool(header["flat"]), tags,
+            float(header["factor"]), float(header["agreement"]),
+        )  # fmt: skip
+        return replace(made, parts=cls.stored_parts(header, arrays, header["parts"], made.form))
+
+
+@dataclass
+class NestedTraining(LinearTraining[NestedModel]):
+    """A corpus of nested segments made ready."""
+
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """What a checkpoint belongs to."""
+        gold = self.objective.gold(None)[0]
+        return [*super().fingerprint(), *(gold.segments if isinstance(gold, TaggedSegments) else gold)]
+
+
+def nested_training(
+    model: NestedModel,
+    sentences: Sequence[Sentence],
+    trees: Sequence[Sequence[Span]],
+    tags: Sequence[Sequence[str]] | None,
+    **how: Any,
+) -> NestedTraining:
+    """Sentences with trees of entities made ready; ``tags`` are the parts of speech to learn as well."""
+    offsets, segments = offsets_of(sentences), numbered(trees, model.numbers)
+    names = tuple(sorted({tag for each in tags or () for tag in each}))
+    bound = model.phrases if PHRASE in model.features.parts else 0
+    model = replace(model, phrases=bound, flat=not any(map(has_nested, trees)), tags=names)
+    observed: dict[str, NDArray[np.int32] | None] = {}
+    tag, context = np.empty(0, np.int32), contexts(segments, offsets)
+    if tags is not None:  # many tags: weights for what occurs
+        places = {name: k for k, name in enumerate(names)}
+        tag = np.array([places[tag] for each in tags for tag in each], np.int32)
+        observed = {TAG: tag, JOINT: tag + context * np.int32(len(names))}
+
+    def gold(which: Items | None) -> tuple[NestedSegments | TaggedSegments, None]:
+        own = segments if which is None else some_segments(segments, which)
+        if tags is None:
+            return own, None
+        tokens = slice(None) if which is None else taken(offsets, which)[0]
+        return TaggedSegments(own, tag[tokens], context[tokens]), None
+
+    compiled = model.compilers(sentences)
+    return NestedTraining.prepare(model, model.form, compiled, offsets, gold, observed=observed, **how)
+
+
+def some_segments(segments: NestedSegments, which: Items) -> NestedSegments:
+    """The segments of some sentences."""
+    chosen, offsets = taken(segments.offsets, which)
+    return NestedSegments(segments.start[chosen], segments.end[chosen], segments.label[chosen], offsets)
 
 
 def spans_of(batch: NestedBatch, labels: Sequence[str], least: float) -> list[list[Span]]:

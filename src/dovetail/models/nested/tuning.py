@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.evaluate.entities import entity_scores
+from dovetail.learning.tuning import calibration, smoothed
 from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import numbered
 from dovetail.models.nested.model import NestedModel, consistent, spans_of
-from dovetail.models.tagger.tuning import FACTORS, smoothed
-from dovetail.structures.nested import NestedPotentials
 from dovetail.text.sentence import Sentence, Span
 
 COARSE_THRESHOLDS = (0.5, 0.4, 0.3)  # tried while training, to choose weights that will score well when balanced
@@ -39,7 +38,7 @@ def tuned(
     Of equal ones, the least agreement and the threshold nearest to a half. Scores are smoothed over neighbouring
     thresholds, for less luck in the choice.
     """
-    found = spans_of(model.batch(dev, threads), model.labels, LEAST)
+    found = spans_of(model.segments(dev, threads), model.labels, LEAST)
     best = (-1.0, 0.0, 0.0, model)
     for strength in STRENGTHS if agree and any(s.document is not None for s in dev) else (0.0,):
         spans = agreed(dev, found, strength) if strength else found
@@ -57,15 +56,8 @@ def calibrated(model: NestedModel, dev: Sequence[Sentence], trees: Spans, thread
     A model is too sure of what it learnt by heart, or too timid under a strong penalty. The likelihood is concave in
     the factor. Sentences with labels that the model does not know are left out.
     """
-    numbers = {label: i for i, label in enumerate(model.labels)}
-    known = [i for i, tree in enumerate(trees) if len(dev[i]) and all(span.label in numbers for span in tree)]
+    known = [i for i, tree in enumerate(trees) if len(dev[i]) and all(span.label in model.numbers for span in tree)]
     if not known:
         return model
-    batch = model.batch([dev[i] for i in known], threads)
-    score = float(batch.score(numbered([trees[i] for i in known], numbers)).sum())
-
-    def loss(factor: float) -> float:
-        scaled = replace(batch, potentials=NestedPotentials(*(part * factor for part in batch.potentials)))
-        return float(scaled.log_partition().sum()) - factor * score
-
-    return replace(model, factor=float(min([1.0, *FACTORS.tolist()], key=loss)))
+    batch = model.segments([dev[i] for i in known], threads)
+    return replace(model, factor=calibration(batch, numbered([trees[i] for i in known], model.numbers)))

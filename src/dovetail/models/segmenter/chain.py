@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.models.tagger.entities import entity_probabilities
-from dovetail.models.tagger.labels import Labels
-from dovetail.models.tagger.model import ChainModel
-from dovetail.models.tagger.training import Training
+from dovetail.models.tagger.labels import LabelSet
+from dovetail.models.tagger.model import ChainModel, ChainTraining, best_with_bias, chain_training
 from dovetail.models.tagger.tuning import calibrated
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.semimarkov import Segments
@@ -25,12 +24,12 @@ from dovetail.text.words import WORD
 Floats = NDArray[np.float64]
 
 
-def labels_of(spans: Sequence[Sequence[Span]], sentences: Sequence[Sentence], scheme: str, words: bool) -> Labels:
+def labels_of(spans: Sequence[Sequence[Span]], sentences: Sequence[Sentence], scheme: str, words: bool) -> LabelSet:
     """The labels that spell these segments. Words leave nothing between them, so that there is no O."""
     if words:
         letters = "BI" if scheme == "iob2" else "BIES"
-        return Labels(tuple(f"{letter}-{WORD}" for letter in letters), cast(Scheme, scheme))
-    return Labels.learn(tags_of(spans, sentences), scheme)
+        return LabelSet(tuple(f"{letter}-{WORD}" for letter in letters), cast(Scheme, scheme))
+    return LabelSet.learn(tags_of(spans, sentences), scheme)
 
 
 def tags_of(spans: Sequence[Sequence[Span]], sentences: Sequence[Sentence]) -> list[list[str]]:
@@ -56,7 +55,7 @@ class ChainSegments:
 
     def batch(self, sentences: Sequence[Sentence], threads: int) -> ChainBatch:
         """The chains of new sentences."""
-        return self.model.chains(sentences, threads)
+        return self.model.batch(sentences, threads)
 
     def segments(self, tags: NDArray[np.int32], offsets: NDArray[np.int64]) -> Segments:
         """The segments that tag numbers [tokens] spell."""
@@ -114,46 +113,30 @@ class ChainSegments:
 
     @classmethod
     def from_file(
-        cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Sequence[Any]
+        cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Sequence[Any] = ()
     ) -> ChainSegments:
         """From the header and arrays of a model file."""
         return cls(ChainModel.from_file(header, arrays, functions))
 
 
 @dataclass
-class ChainTraining:
-    """A corpus of segments made ready for a chain model."""
+class SpelledTraining:
+    """A corpus of segments made ready for a chain model, which spells them as tags."""
 
-    training: Training
+    training: ChainTraining
 
     @classmethod
     def prepare(
-        cls,
-        sentences: Sequence[Sentence],
-        spans: Sequence[Sequence[Span]],
-        features: FeatureSet,
-        scheme: str,
-        words: bool,
-        **settings: Any,
-    ) -> ChainTraining:
-        """Compile the corpus; ``settings`` are those of chain training."""
-        labels = labels_of(spans, sentences, scheme, words)
-        tags = tags_of(spans, sentences)
-        return cls(Training.prepare(sentences, tags, features, labels, constrain=True, observed_only=False, **settings))
+        cls, sentences: Sequence[Sentence], spans: Sequence[Sequence[Span]], features: FeatureSet, scheme: str,
+        words: bool, order: int, **how: Any,
+    ) -> SpelledTraining:  # fmt: skip
+        """Compile the corpus; ``how`` is as of ``chain_training``."""
+        model = ChainModel(features, {}, {}, labels_of(spans, sentences, scheme, words), order, True)
+        return cls(chain_training(model, sentences, tags_of(spans, sentences), **how))
 
-    @property
-    def objective(self) -> Any:
-        """The loss as a function of the weights."""
-        return self.training.objective
-
-    @property
-    def prior(self) -> Any:
-        """The penalty on the weights."""
-        return self.training.prior
-
-    def curvature(self) -> Floats:
-        """A guess at the diagonal of the Hessian."""
-        return self.training.curvature()
+    def __getattr__(self, name: str) -> Any:
+        """What else there is to a training, that of the chain has."""
+        return getattr(self.training, name)
 
     def export(self, weight: Floats) -> ChainSegments:
         """The trained model."""
@@ -161,13 +144,11 @@ class ChainTraining:
 
     def answers(self, sentences: Sequence[Sentence]) -> Callable[[Floats, float], Segments]:
         """A function from weights and a bias of O to the best segments of other sentences, compiled once."""
-        from dovetail.models.tagger.model import best_with_bias
-
-        chains = self.training.dev_potentials(sentences)
-        empty = self.export(np.zeros(self.objective.parameters))
+        chains, labels = self.training.dev_scorer(sentences), self.training.model.labels
+        empty = ChainSegments(self.training.model)
 
         def best(weight: Floats, bias: float) -> Segments:
             batch = chains(weight)
-            return empty.segments(best_with_bias(batch, self.training.labels, bias), batch.offsets)
+            return empty.segments(best_with_bias(batch, labels, bias), batch.offsets)
 
         return best

@@ -3,51 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.errors import DovetailError, ModelFileError
+from dovetail.errors import DovetailError
 from dovetail.evaluate.words import WordScores, word_scores
 from dovetail.features.algebra.span_sets import span_features
-from dovetail.features.algebra.templates import call
 from dovetail.features.algebra.word_sets import chain_features
 from dovetail.features.compile import hashing
 from dovetail.features.resources.resource import Resource
-from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import LOSSES
-from dovetail.learning.monitor import Monitor, Progress
-from dovetail.modelfile import load_model, save_model
-from dovetail.models.base import OPTIMISERS, Estimator, check_choice, check_loss
-from dovetail.models.batching import in_batches
-from dovetail.models.inputs import (
-    as_sentences,
-    as_texts,
-    check_count,
-    check_probability,
-    check_tags,
-    labelled,
-    purpose,
-)
-from dovetail.models.segmenter.chain import ChainSegments, ChainTraining
-from dovetail.models.segmenter.model import SegmentModel
-from dovetail.models.segmenter.training import SegmentTraining, length_bound, too_long
+from dovetail.modelfile import Arrays
+from dovetail.models.answer import Answer
+from dovetail.models.base import OPTIMISERS, Estimator, Run, check_choice, check_loss
+from dovetail.models.inputs import as_sentences, as_texts, check_probability, check_tags, labelled, purpose
+from dovetail.models.segmenter.chain import ChainSegments, SpelledTraining
+from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, length_bound, segment_training, too_long
 from dovetail.models.segmenter.tuning import balanced, segment_counts, segment_f1
+from dovetail.models.tagger.estimator import usable
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.tuning import COARSE_BALANCES
+from dovetail.scorers.compiled import PartSettings
 from dovetail.structures.semimarkov import Segments
 from dovetail.text.given import as_sentence
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence, Span
+from dovetail.text.spans import flat_tags
 from dovetail.text.tags import spans_to_tags
 from dovetail.text.words import WORD, character_sentence, half_width, word_spans
-from dovetail.version import __version__
 
-BATCH_TOKENS = 50_000  # how much text is scored at once: bounds memory, and keeps threads busy
 MODELS = ("markov", "semi-markov")
 DEFAULT_FEATURES = {
     ("markov", True): "words",
@@ -55,14 +43,6 @@ DEFAULT_FEATURES = {
     ("semi-markov", True): "words-spans",
     ("semi-markov", False): "ner-spans",
 }
-
-
-@dataclass(frozen=True)
-class Segmentation:
-    """One of the best segmentations of a sentence, with its exact probability."""
-
-    spans: tuple[Span, ...]
-    probability: float
 
 
 @dataclass(kw_only=True, eq=False)
@@ -126,9 +106,11 @@ class Segmenter(Estimator):
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
+    kind: ClassVar[str] = "segmenter"
+    batch_size: ClassVar[int] = 50_000
+
     model_: ChainSegments | SegmentModel | None = field(default=None, init=False, repr=False)
     vocabulary_: NDArray[np.uint64] | None = field(default=None, init=False, repr=False)
-    card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def words(self) -> bool:
@@ -147,106 +129,91 @@ class Segmenter(Estimator):
 
     # training
 
-    def fit(
-        self,
-        sentences: Sequence[Any],
-        gold: Sequence[Sequence[str]] | None = None,
-        *,
-        dev: Sequence[Any] | None = None,
-        checkpoint: str | Path | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> Segmenter:
-        """Train. With ``dev``, keep the weights that score best there and stop when they no longer get better.
-
-        ``gold`` has the answers where the sentences do not: the words of each text, or the tags of each sentence.
-        ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end. Ctrl-C
-        ends training early with the best weights so far. A semi-Markov model cannot learn from sentences with a
-        segment beyond the bound; they are left out and counted in ``card_["left_out"]``.
-        """
-        self._check_settings()
-        given = self._labelled(sentences, gold, "training")
-        corpus, spans = self._examples(given, "training")
-        if not any(len(s) for s in corpus):
+    def _examples(self, given: Any, answers: Sequence[Sequence[str]] | None, what: str) -> list[Sentence]:
+        """Sentences with what is to be learnt: the words of each text, or the tags of each sentence."""
+        if answers is None:
+            corpus = as_sentences(given)
+        elif self.words:
+            corpus = labelled([Sentence((text,)) for text in as_texts(given)], answers, _cut_so, what)
+        else:
+            check_tags(answers, what)
+            corpus = labelled(as_sentences(given), answers, self._tagged, what)
+        for number, sentence in enumerate(corpus if not self.words else (), 1):
+            if len(sentence) and self.target not in sentence.layers:
+                has = ", ".join(["word", *sentence.layers])
+                raise DovetailError(
+                    f"{what} sentence {number} has no layer {self.target!r} {purpose(what)} (it has {has}); "
+                    f"name the right one as target"
+                )
+        if what == "training" and not any(map(len, corpus)):
             raise DovetailError("the training data has no tokens; check the file and its format")
-        card = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "segments": sum(map(len, spans))}
-        training, left_out = self._prepare(corpus, spans)
-        held_out, right = self._examples(as_sentences(dev), "dev") if dev is not None else ([], [])
-        monitor = Monitor(report=progress, patience=self.patience)
-        if self.optimiser != "lbfgs":
-            monitor.dev_every = 1
-        if dev is not None:
-            monitor.dev_score = self._dev_scorer(training, held_out, right)
-        weight = self._minimise(training, monitor, checkpoint)
-        model = training.export(weight)
-        if dev is not None and self.calibrate:
-            model = model.calibrated(held_out, right, self._threads())
-        if dev is not None and self.balance and not self.words:
-            model = balanced(model, held_out, right, self._threads())
-        self.model_ = model
-        self.vocabulary_ = self._vocabulary(given) if self.words else None
-        score = self._f1(held_out, right) if dev is not None else None
-        self.card_ = card | {"left_out": left_out, "stopped": monitor.reason, "dev": score}
-        return self
+        return corpus
 
-    def _prepare(self, corpus: list[Sentence], gold: list[list[Span]]) -> tuple[Any, int]:
-        """The training of either family, and how many sentences it has to leave out."""
-        settings: dict[str, Any] = {
-            "loss": "perceptron" if self.optimiser == "perceptron" else self.loss,
-            "l2": self.l2, "l1": self.l1, "min_count": self.min_count or (1 if self.words else 2),
-            "hash_bits": self.hash_bits, "merge_twins": True, "threads": self._threads(),
+    def _tagged(self, sentence: Sentence, tags: Sequence[str]) -> Sentence:
+        assert self.target is not None
+        return sentence.with_layer(self.target, tuple(tags))
+
+    def _segments(self, corpus: Sequence[Sentence]) -> tuple[list[Sentence], list[list[Span]]]:
+        """Sentences of tokens, and the segments of each."""
+        if self.target is not None:
+            return list(corpus), [list(sentence.entities(self.target)) for sentence in corpus]
+        texts = [self._characters("".join(sentence.words)) for sentence in corpus]
+        return texts, [word_spans(sentence.words) for sentence in corpus]
+
+    def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
+        super()._train(corpus, held_out, run)
+        self.vocabulary_ = self._vocabulary(corpus) if self.words else None
+
+    def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> Any:
+        """The training of either family; a semi-Markov model leaves out sentences with a segment beyond the bound."""
+        sentences, spans = self._segments(corpus)
+        self.card_ |= {"tokens": sum(map(len, sentences)), "segments": sum(map(len, spans)), "left_out": 0}
+        how: dict[str, Any] = {
+            "loss": "perceptron" if self.optimiser == "perceptron" else self.loss, "l2": self.l2, "l1": self.l1,
+            "settings": PartSettings(
+                self.min_count or (1 if self.words else 2), self.hash_bits, threads=self._threads()
+            ),
         }  # fmt: skip
-        features = self._features_for(corpus)
+        features = self.features_for(sentences)
         if self.family == "markov":
-            settings["order"] = self.order
-            return ChainTraining.prepare(corpus, gold, features, self.scheme, self.words, **settings), 0
-        longest = self.longest or length_bound(gold)
-        long = too_long(gold, longest)
+            return SpelledTraining.prepare(sentences, spans, features, self.scheme, self.words, self.order, **how)
+        longest = self.longest or length_bound(spans)
+        long = too_long(spans, longest)
+        self.card_["left_out"] = int(long.sum())
         kept = np.flatnonzero(~long)
         if not len(kept):
             raise DovetailError(f"every training sentence has a segment of more than {longest} tokens; raise longest")
-        labels = (WORD,) if self.words else ("O", *sorted({span.label for each in gold for span in each}))
-        settings["order"] = 0 if self.words else self.order  # one label has nothing to say of its neighbour
-        sentences, spans = [corpus[i] for i in kept], [gold[i] for i in kept]
-        return SegmentTraining.prepare(sentences, spans, features, labels, longest, **settings), int(long.sum())
+        labels = (WORD,) if self.words else ("O", *sorted({span.label for each in spans for span in each}))
+        lengths = np.array([1 if label == OUTSIDE else longest for label in labels], dtype=np.int32)
+        order = 0 if self.words else self.order  # one label has nothing to say of its neighbour
+        model = SegmentModel(features, {}, {}, labels, lengths, order)
+        return segment_training(model, [sentences[i] for i in kept], [spans[i] for i in kept], **how)
 
-    def _features_for(self, corpus: Sequence[Sentence]) -> Any:
+    def features_for(self, corpus: Sequence[Sentence]) -> Any:
         """The feature set, less what reads layers that a named set wants and no sentence has."""
         given = self.features if self.features is not None else DEFAULT_FEATURES[self.family, self.words]
         make = chain_features if self.family == "markov" else span_features
-        found: Any = make(given, self.resources)
-        missing = {c for c in found.columns if c != "word" and not any(c in s.layers for s in corpus)}
-        found = found.without_columns({self.target, *self.ignore} - {None} | (missing & found.optional))
-        if not found.templates:
-            raise DovetailError("no feature template is left; give some that read words or layers that the data has")
-        return found
+        return usable(make(given, self.resources), corpus, {self.target or "", *self.ignore})
 
-    def _minimise(self, training: Any, monitor: Monitor, checkpoint: str | Path | None) -> NDArray[np.float64]:
-        resume, saved = None, None
-        if checkpoint is not None:
-            free = ("threads", "iterations", "patience", "features", "resources", "balance", "calibrate")
-            settings = {name: value for name, value in self.get_params().items() if name not in free}
-            objective = training.objective
-            gold = objective.gold if self.family == "markov" else objective.length
-            saved = Checkpoint.of(checkpoint, settings, np.array([objective.parameters]), objective.offsets, gold)
-            resume, monitor.save = saved.load(), saved.save
-            if resume is not None:
-                monitor.restore(resume)
-        hints = {"curvature": training.curvature()} if self.optimiser == "lbfgs" else {}
-        start = np.zeros(training.objective.parameters)
-        weight: NDArray[np.float64] = self._optimiser().minimise(
-            training.objective, training.prior, start, monitor, resume, **hints
-        )
-        if saved is not None and not monitor.interrupted:
-            saved.remove()
-        return weight
-
-    def _dev_scorer(
-        self, training: Any, dev: Sequence[Sentence], gold: Sequence[Sequence[Span]]
-    ) -> Callable[[NDArray[np.float64]], float]:
-        answers = training.answers(dev)
-        labels = training.export(np.zeros(training.objective.parameters)).labels
+    def _dev_scorer(self, training: Any, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
+        dev, gold = self._segments(held_out)
+        answers, labels = training.answers(dev), self._labels_of(training)
         biases = COARSE_BALANCES if self.balance and not self.words else (0.0,)
         return lambda weight: max(segment_f1(gold, dev, answers(weight, bias), labels) for bias in biases)
+
+    @staticmethod
+    def _labels_of(training: Any) -> tuple[str, ...]:
+        model = training.model
+        labels: tuple[str, ...] = model.labels if isinstance(model, SegmentModel) else ChainSegments(model).labels
+        return labels
+
+    def _tuned(self, model: Any, held_out: list[Sentence]) -> Any:
+        dev, gold = self._segments(held_out)
+        if self.calibrate:
+            model = model.calibrated(dev, gold, self._threads())
+        if self.balance and not self.words:
+            model = balanced(model, dev, gold, self._threads())
+        return model
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -256,34 +223,6 @@ class Segmenter(Estimator):
         check_choice("loss", self.loss, LOSSES)
         check_choice("optimiser", self.optimiser, OPTIMISERS)
         check_loss(self.loss, self.optimiser)
-
-    def _labelled(self, sentences: Any, gold: Sequence[Sequence[str]] | None, what: str) -> list[Sentence]:
-        """Sentences with what is to be learnt: the words of each text, or the tags of each sentence."""
-        if gold is None:
-            return as_sentences(sentences)
-        if self.words:
-            return labelled([Sentence((text,)) for text in as_texts(sentences)], gold, _cut_so, what)
-        check_tags(gold, what)
-        return labelled(as_sentences(sentences), gold, self._tagged, what)
-
-    def _tagged(self, sentence: Sentence, tags: Sequence[str]) -> Sentence:
-        assert self.target is not None
-        return sentence.with_layer(self.target, tuple(tags))
-
-    def _examples(self, corpus: list[Sentence], what: str) -> tuple[list[Sentence], list[list[Span]]]:
-        """Sentences of tokens, and the segments of each."""
-        if self.words:
-            texts = [self._characters("".join(sentence.words)) for sentence in corpus]
-            return texts, [word_spans(sentence.words) for sentence in corpus]
-        for number, sentence in enumerate(corpus, 1):
-            if len(sentence) and self.target not in sentence.layers:
-                has = ", ".join(["word", *sentence.layers])
-                raise DovetailError(
-                    f"{what} sentence {number} has no layer {self.target!r} {purpose(what)} (it has {has}); "
-                    f"name the right one as target"
-                )
-        assert self.target is not None
-        return corpus, [list(sentence.entities(self.target)) for sentence in corpus]
 
     def _vocabulary(self, sentences: Iterable[Sentence]) -> NDArray[np.uint64]:
         return np.unique(self._word_keys([word for sentence in sentences for word in sentence.words]))
@@ -299,10 +238,10 @@ class Segmenter(Estimator):
         White space in a text always separates words, and belongs to none.
         """
         if self.words:
-            return [words for some in in_batches(as_texts(sentences), BATCH_TOKENS) for words in self._cut(some)]
+            return [words for some in self._batches(as_texts(sentences)) for words in self._cut(some)]
         return [
             spans_to_tags([(s.start, s.end, s.label) for s in spans], len(sentence))
-            for some in in_batches(as_sentences(sentences), BATCH_TOKENS)
+            for some in self._batches(as_sentences(sentences))
             for sentence, spans in zip(some, self._spans(some, False), strict=True)
         ]
 
@@ -330,11 +269,9 @@ class Segmenter(Estimator):
         """
         check_probability("threshold", threshold)
         if self.words:
-            found = [spans for some in in_batches(as_texts(sentences), BATCH_TOKENS) for spans in self._placed(some)]
+            found = [spans for some in self._batches(as_texts(sentences)) for spans in self._placed(some)]
         else:
-            found = [
-                spans for some in in_batches(as_sentences(sentences), BATCH_TOKENS) for spans in self._spans(some, True)
-            ]
+            found = [spans for some in self._batches(as_sentences(sentences)) for spans in self._spans(some, True)]
         return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in found]
 
     def _placed(self, texts: Sequence[str]) -> list[list[Span]]:
@@ -367,53 +304,34 @@ class Segmenter(Estimator):
         flat = list(map(Span, start.tolist(), (start + segments.length).tolist(), names, odds))
         return [[span for span in flat[a:b] if span.label != "O"] for a, b in pairwise(segments.offsets.tolist())]
 
-    def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[Segmentation]]:
-        """The k most probable segmentations of every sentence with their probabilities, best first."""
-        check_count("k", k)
-        model, result = self._model(), []
-        for some in in_batches(self._tokens(sentences), BATCH_TOKENS):
-            batch = model.batch(some, self._threads())
-            found, probability = model.kbest(batch, k)
-            ranked = [self._of(segments, batch.offsets) for segments in found]
-            for i in range(len(some)):
-                odds = probability[i].tolist()
-                result.append([Segmentation(tuple(ranked[j][i]), odds[j]) for j in range(k) if odds[j] > 0])
-        return result
+    def _answers(self, sentences: list[Sentence], probabilities: bool) -> Iterator[Answer]:
+        """Segments in the target layer, with probabilities; of words, what the stretches of a sentence are cut into."""
+        if self.words:
+            cut = iter(self._cut([word for sentence in sentences for word in sentence.words]))
+            for sentence in sentences:
+                yield Answer(words=tuple(word for _ in sentence.words for word in next(cut)))
+            return
+        for sentence, spans in zip(sentences, self._spans(sentences, probabilities), strict=True):
+            yield self._answer(spans, len(sentence))
 
-    def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[list[Span]]]:
-        """``n`` segmentations of every sentence, drawn exactly from the model's distribution."""
-        check_count("n", n)
-        model, rng, result = self._model(), self._random(seed), []
-        for some in in_batches(self._tokens(sentences), BATCH_TOKENS):
-            batch = model.batch(some, self._threads())
-            drawn = [self._of(s, batch.offsets) for s in model.sample(batch, n, rng)]
-            result.extend([list(each) for each in zip(*drawn, strict=True)])
-        return result
+    def _answer(self, spans: Sequence[Span], tokens: int, probability: float | None = None) -> Answer:
+        layers = {} if self.target is None else {self.target: flat_tags(spans, tokens)}
+        return Answer(layers, tuple(spans), probability=probability)
 
-    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
-        """Sentences of words with their segments in the target layer, and their entities with probabilities.
+    def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
+        model = self._model()
+        batch = model.batch(sentences, self._threads())
+        found, probability = model.kbest(batch, k)
+        ranked = [self._of(segments, batch.offsets) for segments in found]
+        for i, (sentence, odds) in enumerate(zip(sentences, probability.tolist(), strict=True)):
+            yield [self._answer(ranked[j][i], len(sentence), odds[j]) for j in range(k) if odds[j] > 0]
 
-        Of words: sentences whose stretches between white space are cut into words.
-        """
-        for some in in_batches(sentences, BATCH_TOKENS):
-            if self.target is None:
-                yield from self._cut_further(some)
-                continue
-            for sentence, spans in zip(some, self._spans(some, probabilities), strict=True):
-                yield sentence.with_entities(tuple(spans), self.target)
-
-    def _cut_further(self, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-        flat = iter(self._cut([word for sentence in sentences for word in sentence.words]))
-        for sentence in sentences:
-            parts = [next(flat) for _ in sentence.words]
-            starts = [begin for begin, _ in sentence.offsets or ((0, 0),) * len(parts)]
-            places = [
-                (a + s.start, a + s.end) for a, words in zip(starts, parts, strict=True) for s in word_spans(words)
-            ]
-            yield replace(
-                sentence, words=tuple(word for words in parts for word in words), layers={}, spans=(), tree=None,
-                offsets=tuple(places) if sentence.offsets is not None else None,
-            )  # fmt: skip
+    def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
+        model = self._model()
+        batch = model.batch(sentences, self._threads())
+        drawn = [self._of(segments, batch.offsets) for segments in model.sample(batch, n, rng)]
+        for i, sentence in enumerate(sentences):
+            yield [self._answer(each[i], len(sentence)) for each in drawn]
 
     def _given(self, items: Any) -> Any:
         return as_texts(items) if self.words and not isinstance(items, str) else items
@@ -423,17 +341,14 @@ class Segmenter(Estimator):
             return super()._read(text)
         return Document(tuple(segment(text, lines="sentences", words="spaces")), text)
 
-    def score(self, sentences: Sequence[Any], gold: Sequence[Sequence[str]] | None = None) -> float:
-        """F1 of segments in percent: of words, or of entities. ``gold`` has the answers, as for ``fit``."""
-        return self._f1(*self._examples(self._labelled(sentences, gold, "gold"), "gold"))
-
-    def _f1(self, corpus: list[Sentence], gold: list[list[Span]]) -> float:
-        model = self._model()
-        counts = []
-        for low, high in _ranges(corpus):
-            segments = model.best(model.batch(corpus[low:high], self._threads()))
-            counts.append(segment_counts(gold[low:high], corpus[low:high], segments, model.labels))
-        right, found, correct = np.sum(counts, axis=0) if counts else (0, 0, 0)
+    def score(self, X: Sequence[Any], y: Sequence[Sequence[str]] | None = None) -> float:
+        """F1 of segments in percent: of words, or of entities. ``y`` has the answers, as for ``fit``."""
+        model, counts = self._model(), [(0, 0, 0)]
+        for some in self._batches(self._examples(X, y, "gold")):
+            sentences, gold = self._segments(some)
+            segments = model.best(model.batch(sentences, self._threads()))
+            counts.append(segment_counts(gold, sentences, segments, model.labels))
+        right, found, correct = np.sum(counts, axis=0)
         return float(200.0 * correct / max(right + found, 1))
 
     def word_scores(self, sentences: Sequence[Any]) -> WordScores:
@@ -466,43 +381,25 @@ class Segmenter(Estimator):
 
     # files
 
-    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
-        """Write the model to one file; ``half`` stores weights in half precision."""
-        model = self._model()
-        header = model.header()
-        settings = self.get_params() | {
-            "model": self.family, "features": header["features"]["name"], "resources": {}, "ignore": list(self.ignore),
-        }  # fmt: skip
-        del settings["threads"]  # no part of the model: the same data gives the same file on any number of cores
-        about = {"kind": "segmenter", "dovetail": __version__, "settings": settings, "card": self.card_ | (card or {})}
-        vocabulary = {} if self.vocabulary_ is None else {"vocabulary": self.vocabulary_}
-        save_model(path, about | header, model.arrays(half) | vocabulary)
+    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of a model file."""
+        header, arrays = super().packed(half)
+        return header, arrays if self.vocabulary_ is None else arrays | {"vocabulary": self.vocabulary_}
 
-    @classmethod
-    def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Segmenter:
-        """Read a model file. Python functions that served as templates are given again, by the same names."""
-        header, arrays = load_model(path, "segmenter")
-        try:
-            known = {f.name for f in fields(cls) if f.init}
-            segmenter = cls(**{k: v for k, v in header["settings"].items() if k in known})
-            family: Any = {"markov": ChainSegments, "semi-markov": SegmentModel}[segmenter.family]
-            segmenter.model_ = family.from_file(header, arrays, [call(f) for f in functions])
-        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-            raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
-        segmenter.vocabulary_ = arrays.get("vocabulary")
-        segmenter.card_ = header.get("card", {})
-        return segmenter
+    def _stored_settings(self) -> dict[str, Any]:
+        name = self._model().header()["features"]["name"]
+        return super()._stored_settings() | {"model": self.family, "features": name}
+
+    def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
+        family: Any = {"markov": ChainSegments, "semi-markov": SegmentModel}[self.family]
+        self.model_ = family.from_file(header, arrays, functions)
+        self.vocabulary_ = arrays.get("vocabulary")
 
     # inner workings
 
     def _layers_read(self) -> tuple[str, ...]:
         columns = () if self.words else self._model().features.columns
         return tuple(layer for layer in columns if layer != "word")
-
-    def _model(self) -> Any:
-        if self.model_ is None:
-            raise DovetailError("this segmenter is not trained: call fit, or load a model")
-        return self.model_
 
     def _tokens(self, sentences: Iterable[Any]) -> Iterator[Sentence]:
         """What the model sees: sentences of words, or of characters."""
@@ -519,8 +416,3 @@ def _cut_so(text: Sentence, words: Sequence[str]) -> Sentence:
     if "".join(words) != "".join(text.words[0].split()):
         raise ValueError(f"the words {' '.join(words)!r} do not make up the text {text.words[0]!r}")
     return as_sentence(words)
-
-
-def _ranges(corpus: Sequence[Sentence]) -> list[tuple[int, int]]:
-    sizes = [len(some) for some in in_batches(corpus, BATCH_TOKENS)]
-    return list(pairwise([0, *np.cumsum(sizes).tolist()]))

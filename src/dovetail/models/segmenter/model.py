@@ -1,86 +1,87 @@
-"""A trained semi-Markov model: what is stored, and potentials for new sentences from it."""
+"""A trained semi-Markov model: what is stored, and the segmentations of new sentences from it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import offsets_of, taken
 from dovetail.features.algebra.derived import columns_for
 from dovetail.features.algebra.spans import SpanFeatures
+from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.span_design import SpanCompiler
-from dovetail.features.resources.templates import packed, unpacked
-from dovetail.models.segmenter.objective import outputs_of, segment_potentials
-from dovetail.models.tagger.model import Weights
-from dovetail.models.tagger.tuning import FACTORS
-from dovetail.structures.semimarkov import Segments, SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.features.resources.templates import unpacked
+from dovetail.learning.tuning import calibration
+from dovetail.models.linear import Arrays, LinearModel, LinearTraining
+from dovetail.scorers.segments import PHRASE, TRANSITION, SegmentForm
+from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
 from dovetail.text.sentence import Sentence, Span
 
 OUTSIDE = "O"
+PARTS = ("start", "end", "inside", "phrase")
+COVERED = 0.999  # of the training segments are no longer than the bound
 
+Floats = NDArray[np.float64]
 Spans = Sequence[Sequence[Span]]
 
 
-def compilers(sentences: Sequence[Sentence], features: SpanFeatures, longest: int) -> dict[str, Compiler]:
-    """What compiles each part of the features of some sentences."""
-    text = columns_for(sentences, cast(Any, features))
-    tokens, spans = Compiler(text, sentences), SpanCompiler.over(text, longest)
-    return {part: spans if part == "phrase" else tokens for part in features.parts}
-
-
 @dataclass(frozen=True)
-class SegmentModel:
+class SegmentModel(LinearModel):
     """Everything that segmenting needs. ``lengths`` [labels]: the most tokens of a segment of each label."""
 
     kind: ClassVar[str] = "semi-markov"
 
-    features: SpanFeatures
     labels: tuple[str, ...]
     lengths: NDArray[np.int32]
     order: int
-    parts: Mapping[str, Weights]
-    transition: NDArray[np.float32]
     outside: float = 0.0
     """Added to the score of every O segment when the best segmentation is sought, and only then."""
 
-    def scaled(self, factor: float) -> SegmentModel:
-        """The model with all weights times a factor: the same ranking, with other probabilities."""
-        parts = {part: weights.scaled(factor) for part, weights in self.parts.items()}
-        return replace(self, parts=parts, transition=self.transition * np.float32(factor))
+    @cached_property
+    def form(self) -> SegmentForm:
+        """Segments up to their lengths."""
+        return SegmentForm(self.lengths, self.order)
 
-    def batch(self, sentences: Sequence[Sentence], threads: int) -> SemiMarkovBatch:
-        """All segmentations of new sentences, with their potentials."""
-        longest = int(self.lengths.max())
-        compiled = compilers(sentences, self.features, longest)
-        scores = {
-            part: self.parts[part].score(compiled[part], self.features.parts[part], threads) for part in self.parts
-        }
-        offsets = np.zeros(len(sentences) + 1, dtype=np.int64)
-        np.cumsum([len(s) for s in sentences], out=offsets[1:])
-        segment = segment_potentials(scores, offsets, self.lengths, threads)
-        zeros = np.zeros(len(self.labels))
-        potentials = SemiMarkovPotentials(segment, self.transition.astype(np.float64), zeros, zeros)
-        return SemiMarkovBatch(potentials, offsets, self.lengths, threads)
+    def templates(self) -> dict[str, Sequence[Template]]:
+        """The templates of each part."""
+        return {part: self.features.parts[part] for part in PARTS if part in self.features.parts}
+
+    def compilers(self, sentences: Sequence[Sentence]) -> Mapping[str, Compiler]:
+        """Of tokens, and of phrases."""
+        text = columns_for(sentences, cast(Any, self.features))
+        tokens, spans = Compiler(text, sentences), SpanCompiler.over(text, self.form.longest)
+        return {part: spans if part == PHRASE else tokens for part in self.features.parts}
 
     def best(self, batch: SemiMarkovBatch) -> Segments:
         """The segmentation to answer with."""
-        return best_with_bias(batch, self.labels, self.outside)
+        return self.best_with(batch, self.outside)
 
-    def probabilities(self, batch: SemiMarkovBatch, segments: Segments) -> NDArray[np.float64]:
+    def best_with(self, batch: SemiMarkovBatch, bias: float) -> Segments:
+        """The best segmentation when ``bias`` is added to every O segment."""
+        if not bias:
+            return batch.best()
+        segment = batch.potentials.segment.copy()
+        segment[:, :, self.labels.index(OUTSIDE)] += bias
+        return replace(batch, potentials=batch.potentials._replace(segment=segment)).best()
+
+    def probabilities(self, batch: SemiMarkovBatch, segments: Segments) -> Floats:
         """The exact probability of each segment: a marginal of the model, by construction."""
         marginal = batch.marginals().segment
         return np.minimum(marginal[segments.start, segments.length - 1, segments.label], 1.0)
 
-    def kbest(self, batch: SemiMarkovBatch, k: int) -> tuple[list[Segments], NDArray[np.float64]]:
+    def kbest(self, batch: SemiMarkovBatch, k: int) -> tuple[Sequence[Segments], Floats]:
         """The k best segmentations, and their probabilities [sentences, k]; 0 where there are fewer."""
         found, scores = batch.kbest(k)
         return found, np.exp(scores - batch.log_partition()[:, None])
 
-    def sample(self, batch: SemiMarkovBatch, n: int, rng: np.random.Generator) -> list[Segments]:
+    def sample(self, batch: SemiMarkovBatch, n: int, rng: np.random.Generator) -> Sequence[Segments]:
         """Segmentations drawn from the model's distribution."""
         return batch.sample(n, rng)
 
@@ -92,13 +93,7 @@ class SegmentModel:
         some = [sentences[i] for i in known]
         batch = self.batch(some, threads)
         gold = Segments.of_tokens(*gold_segments(some, [spans[i] for i in known], self.labels), batch.offsets)
-        score = batch.score(gold)
-
-        def log_likelihood(factor: float) -> float:
-            potentials = SemiMarkovPotentials(*(part * factor for part in batch.potentials))
-            return float((factor * score - replace(batch, potentials=potentials).log_partition()).sum())
-
-        return self.scaled(max([1.0, *FACTORS.tolist()], key=log_likelihood))
+        return self.scaled(calibration(batch, gold))
 
     def _can_say(self, spans: Sequence[Span]) -> bool:
         lengths = dict(zip(self.labels, self.lengths.tolist(), strict=True))
@@ -108,50 +103,89 @@ class SegmentModel:
         """With another bias of O."""
         return replace(self, outside=bias)
 
-    def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
+    def arrays(self, half: bool = False, compact: bool = False) -> Arrays:
         """As named arrays for a model file."""
-        found: dict[str, NDArray[Any]] = {"transition": self.transition, "lengths": self.lengths}
-        for part, weights in self.parts.items():
-            found |= weights.arrays(part, half)
-        return found | packed(self.features.resources)[1]
+        return super().arrays(half, compact) | {"lengths": self.lengths}
 
     def header(self) -> dict[str, Any]:
-        """The rest, for the header of a model file."""
-        return {
-            "features": {"name": self.features.name, "templates": self.features.lines()},
-            "labels": list(self.labels),
-            "order": self.order,
-            "outside": self.outside,
-            "parts": list(self.parts),
-            "hash_bits": next(iter(self.parts.values())).index.bits,
-            "resources": packed(self.features.resources)[0],
-        }
+        """What is no array, for the header of a model file."""
+        return super().header() | {
+            "labels": list(self.labels), "order": self.order, "outside": self.outside, "parts": list(self.parts),
+        }  # fmt: skip
 
     @classmethod
-    def from_file(
-        cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]], functions: Sequence[Any]
-    ) -> SegmentModel:
+    def from_file(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any] = ()) -> SegmentModel:
         """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
-        labels = tuple(map(str, header["labels"]))
-        lengths = arrays["lengths"].astype(np.int32)
+        labels, lengths = tuple(map(str, header["labels"])), arrays["lengths"].astype(np.int32)
         order, size = int(header["order"]), len(labels)
-        if (
-            len(lengths) != size
-            or lengths.min() < 1
-            or arrays["transition"].shape != ((size, size) if order else (0, 0))
-        ):
+        shape = (size, size) if order else (0, 0)
+        if len(lengths) != size or lengths.min() < 1 or arrays[TRANSITION].shape != shape:
             raise ValueError("the tables of labels do not fit together")
         resources = unpacked(header.get("resources", {}), arrays)
         name, lines = header["features"]["name"], header["features"]["templates"]
         features = SpanFeatures.from_lines(name, lines, functions, resources)
         if set(header["parts"]) != set(features.parts):
             raise ValueError("the features do not fit the weights")
-        bits = header["hash_bits"]
-        parts = {part: Weights.from_arrays(arrays, part, outputs_of(part, size), bits) for part in header["parts"]}
-        return cls(
-            features, labels, lengths, order, parts, cast("NDArray[np.float32]", arrays["transition"]),
-            float(header.get("outside", 0.0)),
-        )  # fmt: skip
+        tables = {TRANSITION: arrays[TRANSITION]}
+        made = cls(features, {}, tables, labels, lengths, order, float(header.get("outside", 0.0)))
+        return replace(made, parts=cls.stored_parts(header, arrays, header["parts"], made.form))
+
+
+@dataclass
+class SegmentTraining(LinearTraining[SegmentModel]):
+    """A corpus of segments made ready."""
+
+    def answers(self, sentences: Sequence[Sentence]) -> Any:
+        """A function from weights and a bias of O to the best segments of other sentences, compiled once."""
+        reader = self.reader(sentences)
+        return lambda weight, bias: self.model.best_with(reader.batch(weight), bias)
+
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """What a checkpoint belongs to."""
+        return [*super().fingerprint(), *self.objective.gold(None)[0]]
+
+
+def segment_training(model: SegmentModel, sentences: Sequence[Sentence], spans: Spans, **how: Any) -> SegmentTraining:
+    """Sentences whose segments all keep to the bound; ``how`` is for ``LinearTraining.prepare``."""
+    compiled, form = model.compilers(sentences), model.form
+
+    def trimmed(part: str, scorer: Any) -> Any:
+        # Most phrases are longer than a token, and have nothing to say of O.
+        spelled = compiled[part]
+        return scorer.within(spelled.lengths() - 1, form.lengths) if isinstance(spelled, SpanCompiler) else scorer
+
+    offsets = offsets_of(sentences)
+    length, label = gold_segments(sentences, spans, model.labels)
+    whole = Segments.of_tokens(length, label, offsets)
+
+    def gold(which: NDArray[np.int64] | None) -> tuple[Segments, None]:
+        if which is None:
+            return whole, None
+        tokens, begin = taken(offsets, which)
+        return Segments.of_tokens(length[tokens], label[tokens], begin), None
+
+    return SegmentTraining.prepare(model, form, compiled, offsets, gold, observed={}, trimmed=trimmed, **how)
+
+
+def length_bound(spans: Spans) -> int:
+    """The least length that is enough for 99.9 % of the segments (Liang 2005, section 5.1).
+
+    >>> from dovetail.text.sentence import Span
+    >>> length_bound([[Span(0, 2, "PER"), Span(4, 5, "LOC")]])
+    2
+    """
+    lengths = Counter(span.end - span.start for each in spans for span in each)
+    needed, covered = COVERED * lengths.total(), 0
+    for length in sorted(lengths):
+        covered += lengths[length]
+        if covered >= needed:
+            return length
+    return 1
+
+
+def too_long(spans: Spans, longest: int) -> NDArray[np.bool_]:
+    """Which sentences have a segment beyond the bound. Shape [sentences]."""
+    return np.array([any(s.end - s.start > longest for s in each) for each in spans], dtype=np.bool_)
 
 
 def gold_segments(
@@ -171,12 +205,3 @@ def gold_segments(
             label[place + span.start] = numbers[span.label]
         place += len(sentence)
     return length, label
-
-
-def best_with_bias(batch: SemiMarkovBatch, labels: tuple[str, ...], bias: float) -> Segments:
-    """The best segmentation when ``bias`` is added to every O segment."""
-    if not bias:
-        return batch.best()
-    segment = batch.potentials.segment.copy()
-    segment[:, :, labels.index(OUTSIDE)] += bias
-    return replace(batch, potentials=batch.potentials._replace(segment=segment)).best()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.learning.tuning import best_bias
 from dovetail.models.segmenter.model import OUTSIDE
 from dovetail.models.tagger.tuning import BALANCES
 from dovetail.structures.semimarkov import Segments
@@ -52,6 +53,6 @@ def segment_f1(gold: Spans, sentences: Sequence[Sentence], found: Segments, labe
 def balanced(model: Any, dev: Sequence[Sentence], gold: Spans, threads: int) -> Any:
     """The model with the bias of O that scores best on dev; of equal ones, the smallest (see tuning.balanced)."""
     batch = model.batch(dev, threads)
-    scores = [segment_f1(gold, dev, model.with_outside(bias).best(batch), model.labels) for bias in BALANCES.tolist()]
-    smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")  # less luck in the choice
-    return model.with_outside(float(min(BALANCES[smooth >= smooth.max() - 1e-9], key=abs)))
+    return model.with_outside(
+        best_bias(BALANCES, lambda bias: segment_f1(gold, dev, model.with_outside(bias).best(batch), model.labels))
+    )

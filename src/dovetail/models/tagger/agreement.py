@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.algebra.repeats import Repeats
-from dovetail.models.tagger.labels import Labels
+from dovetail.models.tagger.labels import LabelSet
 from dovetail.structures.chain import ChainBatch
 
 FLOOR = 0.01  # so that one sure mistake does not rule a type out everywhere
 
 
-def types_of(labels: Labels) -> tuple[list[str], NDArray[np.int64]]:
+def types_of(labels: LabelSet) -> tuple[list[str], NDArray[np.int64]]:
     """The types that labels speak of, and the number of the type of each label; O is a type too."""
     of_label = [_type(name, labels.scheme) for name in labels.names]
     types = list(dict.fromkeys(of_label))
@@ -35,7 +35,7 @@ def _type(label: str, scheme: str | None) -> str:
     return label if scheme is None or label == "O" else label.partition("-")[2]
 
 
-def agreed(chains: ChainBatch, found: Repeats, labels: Labels, strengths: Sequence[float]) -> list[ChainBatch]:
+def agreed(chains: ChainBatch, found: Repeats, labels: LabelSet, strengths: Sequence[float]) -> list[ChainBatch]:
     """The chains with potentials that lean towards agreement, one batch for each strength."""
     if len(found.ptr) == 1:
         return [chains] * len(strengths)

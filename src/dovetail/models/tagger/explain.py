@@ -10,7 +10,9 @@ import numpy as np
 
 from dovetail.features.algebra.derived import with_derived
 from dovetail.features.algebra.named import NamedFeature, named_features
-from dovetail.models.tagger.model import ChainModel, Weights, edge_templates, node_templates
+from dovetail.models.tagger.model import ChainModel
+from dovetail.scorers.chain import EDGE, NODE
+from dovetail.scorers.weights import Weights
 from dovetail.text.sentence import Sentence
 
 
@@ -63,7 +65,7 @@ def _weights_of(weights: Weights, features: Sequence[NamedFeature]) -> np.ndarra
 
 def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Explanation:
     """Explain the tag of one token in the best tagging of the sentence, against the most probable other tag."""
-    chains = model.chains([sentence], threads=1)
+    chains = model.batch([sentence], threads=1)
     sentence = with_derived(sentence, model.features)
     best = model.best(chains)
     probability = chains.marginals().unary[position]
@@ -71,13 +73,13 @@ def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Expla
     tag = int(best[position])
     others = [i for i in range(len(shown)) if shown[i] != shown[tag]]
     rival = max(others, key=lambda i: float(probability[i]), default=tag)
-    features = [f for t in node_templates(model.features) for f in named_features(t, sentence, position)]
+    features = [f for t in model.templates()[NODE] for f in named_features(t, sentence, position)]
     table = _weights_of(model.node, features)
     evidence = [Evidence(f.name, float(row[tag]), float(row[rival])) for f, row in zip(features, table, strict=True)]
     if position > 0 and model.order > 0:
         before = int(best[position - 1])
         if model.edge is not None:
-            pairs = [f for t in edge_templates(model.features) for f in named_features(t, sentence, position)]
+            pairs = [f for t in model.templates()[EDGE] for f in named_features(t, sentence, position)]
             size = len(shown)
             for f, row in zip(pairs, _weights_of(model.edge, pairs), strict=True):
                 evidence.append(Evidence(f.name, float(row[before * size + tag]), float(row[before * size + rival])))

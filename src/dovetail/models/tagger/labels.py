@@ -25,10 +25,10 @@ UNKNOWN = "?"  # a tag that nobody has decided: training sums over all its possi
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelSet:
     """Label names by number, and the scheme in which they spell entities (None: plain labels, such as POS).
 
-    >>> labels = Labels.learn([["B-PER", "I-PER", "O"]], "iob2")
+    >>> labels = LabelSet.learn([["B-PER", "I-PER", "O"]], "iob2")
     >>> labels.names
     ('O', 'B-PER', 'I-PER')
     """
@@ -40,7 +40,7 @@ class Labels:
     def types(self) -> tuple[str, ...]:
         """The types of entities that the labels spell; plain labels are types themselves.
 
-        >>> Labels(("O", "B-LOC", "B-PER", "I-PER"), "iob2").types
+        >>> LabelSet(("O", "B-LOC", "B-PER", "I-PER"), "iob2").types
         ('LOC', 'PER')
         """
         if self.scheme is None:
@@ -48,7 +48,7 @@ class Labels:
         return tuple(dict.fromkeys(name[2:] for name in self.names if name != "O"))
 
     @classmethod
-    def learn(cls, sequences: Iterable[Sequence[str]], scheme: str = "iob2") -> Labels:
+    def learn(cls, sequences: Iterable[Sequence[str]], scheme: str = "iob2") -> LabelSet:
         """The labels that occur in tag sequences; chunk tags are rewritten in ``scheme``."""
         sequences = list(sequences)
         found = set(chain.from_iterable(sequences)) - {UNKNOWN}

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.columns import Columns
 from dovetail.evaluate import entity_scores
 from dovetail.features.algebra.repeats import repeats
+from dovetail.learning.tuning import best_bias
+from dovetail.learning.tuning import calibration as factor_for
 from dovetail.models.tagger.agreement import agreed
 from dovetail.models.tagger.model import ChainModel
 from dovetail.structures.chain import ChainBatch
 from dovetail.text.sentence import Sentence
 
-FACTORS = np.geomspace(0.3, 1.5, 25)  # what all weights may be multiplied by
 COARSE_BALANCES = (0.0, -0.8, -1.6)  # tried while training, to choose weights that will score well when balanced
 BALANCES = np.round(np.arange(-3.0, 1.01, 0.2), 1)  # what may be added to the score of O
 STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8)  # of agreement within a document
@@ -38,21 +38,8 @@ def calibration(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads:
     known = [i for i, tags in enumerate(gold) if len(tags) and (model.labels.encode([tags]) >= 0).all()]
     if not known:
         return 1.0
-    chains = model.chains([dev[i] for i in known], threads)
     labels = model.labels.encode([gold[i] for i in known])
-    score = chains.score(labels)
-    possible = np.isfinite(score)
-    if not possible.any():
-        return 1.0
-
-    def log_likelihood(factor: float) -> float:
-        return float((factor * score - _times(chains, factor).log_partition())[possible].sum())
-
-    return float(max([1.0, *FACTORS.tolist()], key=log_likelihood))
-
-
-def _times(chains: ChainBatch, factor: float) -> ChainBatch:
-    return replace(chains, potentials=type(chains.potentials)(*(part * factor for part in chains.potentials)))
+    return factor_for(model.batch([dev[i] for i in known], threads), labels)
 
 
 def agreeing(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: int) -> ChainModel:
@@ -63,7 +50,7 @@ def agreeing(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: in
     if all(s.document is None for s in dev):
         return model
     columns = Columns.of(dev, ())
-    chains = replace(model, agreement=0.0).chains(dev, threads)
+    chains = replace(model, agreement=0.0).batch(dev, threads)
 
     def f1(batch: ChainBatch) -> float:
         return entity_scores(gold, model.labels.decode(model.best(batch), batch.offsets)).f1
@@ -78,25 +65,10 @@ def balanced(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: in
     Few labels make a tagger timid: it misses more entities than it invents. The best F1 wants them balanced. Only the
     search for the best tagging uses the bias; probabilities stay as they are.
     """
-    chains = model.chains(dev, threads)
+    chains = model.batch(dev, threads)
 
     def f1(outside: float) -> float:
         found = replace(model, outside=outside).best(chains)
         return entity_scores(gold, model.labels.decode(found, chains.offsets)).f1
 
     return replace(model, outside=best_bias(BALANCES, f1))
-
-
-def best_bias(biases: NDArray[np.float64], f1: Callable[[float], float]) -> float:
-    """The bias with the best score, smoothed over its neighbours; of equal ones, the smallest."""
-    smooth = smoothed([f1(bias) for bias in biases.tolist()])
-    return float(min(biases[smooth >= smooth.max() - 1e-9], key=abs))
-
-
-def smoothed(scores: Sequence[float]) -> NDArray[np.float64]:
-    """Each score as the mean of itself and its neighbours, for less luck in the choice of the best.
-
-    >>> smoothed([0.0, 3.0, 3.0]).tolist()
-    [1.0, 2.0, 3.0]
-    """
-    return np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")

@@ -1,4 +1,4 @@
-"""From scores at the start, at the end, inside and of the whole of segments to potentials, and the gradient back.
+"""Segmentations from scores at the start, at the end, inside and of the whole of segments, and from pairs of labels.
 
 Scores at boundaries may tell segments of one token from longer ones: a row of ``start`` and ``end`` then has the scores
 of all labels for single tokens and after them those for longer segments, [2 * labels] in all.
@@ -6,13 +6,92 @@ of all labels for single tokens and after them those for longer segments, [2 * l
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
+from dovetail.scorers.contract import Floats, Items
+from dovetail.scorers.parts import Scores, Tables
+from dovetail.structures.semimarkov import SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.threads import run_ranges
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+BOUNDARIES, INSIDE, PHRASE = ("start", "end"), "inside", "phrase"
+TRANSITION = "transition"
+
+
+def candidates(tokens: Items, longest: int) -> Items:
+    """The numbers of all stretches of up to so many tokens that begin at some tokens."""
+    found: Items = (tokens[:, None] * longest + np.arange(longest)).ravel()
+    return found
+
+
+@dataclass(frozen=True)
+class SegmentForm:
+    """Segments of up to ``lengths`` [labels] tokens; with ``order`` 0 their labels are independent."""
+
+    lengths: NDArray[np.int32]
+    order: int
+
+    @property
+    def labels(self) -> int:
+        """The number of labels."""
+        return len(self.lengths)
+
+    @property
+    def longest(self) -> int:
+        """The most tokens of any segment."""
+        return int(self.lengths.max())
+
+    @property
+    def shared(self) -> int:
+        """A parameter for every pair of labels."""
+        return self.labels**2 if self.order else 0
+
+    def outputs(self, part: str) -> int:
+        """A score for every label; where there is one alone, boundaries tell single tokens from longer segments."""
+        return 2 if self.labels == 1 and part in BOUNDARIES else self.labels
+
+    def places(self, part: str, tokens: Items) -> Items:
+        """The tokens, or the stretches that begin there."""
+        return candidates(tokens, self.longest) if part == PHRASE else tokens
+
+    def tables(self, shared: Floats) -> dict[str, Floats]:
+        """The potentials of pairs of labels, [labels, labels], or [0, 0] where labels are independent."""
+        size = self.labels if self.order else 0
+        return {TRANSITION: shared.reshape(size, size)}
+
+    def batch(self, scores: Scores, tables: Tables, offsets: Items, threads: int) -> SemiMarkovBatch:
+        """The segmentations of sentences; the scores of phrases are used up."""
+        start, end, inside = self._at_tokens(scores)
+        phrase = scores.get(PHRASE, np.empty((0, self.labels)))
+        shape = (int(offsets[-1]), self.longest, self.labels)
+        out = phrase.reshape(shape) if PHRASE in scores else np.empty(shape)
+        rest = (start, end, inside, phrase, offsets, self.lengths)
+        run_ranges(lambda low, high: add_up(*rest, low, high, out), offsets, threads)
+        none = np.zeros(self.labels)
+        return SemiMarkovBatch(
+            SemiMarkovPotentials(out, tables[TRANSITION], none, none), offsets, self.lengths, threads
+        )
+
+    def slopes(
+        self, slope: SemiMarkovPotentials, scores: Scores, offsets: Items, threads: int
+    ) -> tuple[Scores, Floats]:
+        """The slopes of the scores, in the arrays of these, and of the pairs of labels."""
+        start, end, inside = self._at_tokens(scores)
+        run_ranges(
+            lambda low, high: share_out(slope.segment, offsets, self.lengths, low, high, start, end, inside),
+            offsets,
+            threads,
+        )
+        found = {"start": start, "end": end, INSIDE: inside, PHRASE: slope.segment.reshape(-1, self.labels)}
+        return found, slope.transition.ravel()
+
+    def _at_tokens(self, scores: Scores) -> tuple[Floats, Floats, Floats]:
+        start, end, inside = (scores.get(p, np.empty((0, self.outputs(p)))) for p in (*BOUNDARIES, INSIDE))
+        return start, end, inside
 
 
 @kernel

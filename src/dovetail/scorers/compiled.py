@@ -1,0 +1,125 @@
+"""The features of a training corpus in one part of a model, compiled once: to a scorer, to a stored model and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.features.algebra.templates import Template
+from dovetail.features.compile.design import Compiler, Design, assemble, drop_unknown
+from dovetail.features.compile.index import Collector, FeatureIndex, entries_of
+from dovetail.features.compile.merge import Merged, merge
+from dovetail.features.compile.spread import documents_with
+from dovetail.scorers.linear import LinearScorer
+from dovetail.scorers.listed import FeatureLists
+from dovetail.scorers.weights import Weights
+
+Floats = NDArray[np.float64]
+
+ROUNDS_TO_ZERO = 1e-3  # what changes the odds by less than a thousandth: half of all weights, and no answer
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How widely a feature must be spread: over ``least`` documents. ``document`` [tokens]: where each token is."""
+
+    document: NDArray[np.int64]
+    least: int
+
+    def wanted(self, design: Design) -> NDArray[np.bool_]:
+        """Which features of a design are: [features]."""
+        lists = FeatureLists.of(design)
+        found: NDArray[np.bool_] = documents_with(*lists, self.document, design.features) >= self.least
+        return found
+
+
+class PartSettings(NamedTuple):
+    """How features become parameters: see the settings of ``Tagger`` of the same names."""
+
+    min_count: int
+    bits: int | None
+    twins: bool = True
+    threads: int = 1
+    spread: Spread | None = None
+
+
+@dataclass
+class CompiledPart:
+    """Node or edge features of the training corpus: templates, keys, merged design, scorer."""
+
+    templates: list[Template]
+    collector: Collector
+    merged: Merged
+    scorer: LinearScorer
+
+    @classmethod
+    def compile(
+        cls,
+        compiler: Compiler,
+        templates: list[Template],
+        outputs: NDArray[np.int32] | None,
+        size: int,
+        settings: PartSettings,
+    ) -> CompiledPart:
+        """Compile templates and lay out parameters: for the outputs [tokens] that occur, or if None for all."""
+        collector = Collector(settings.bits)
+        design = assemble(compiler, templates, collector)
+        wanted = None if settings.spread is None else settings.spread.wanted(design)
+        merged = merge(design, settings.min_count, settings.twins, wanted)
+        return cls(templates, collector, merged, LinearScorer.observed(merged, outputs, size, settings.threads))
+
+    def reader(self, compiler: Compiler) -> LinearScorer:
+        """A scorer of other sentences by the weights of this corpus: each twin of a merged column has its share."""
+        scorer = self.scorer
+        return LinearScorer(self._lookup(compiler), scorer.layout, None, scorer.scale, scorer.threads, spelled=True)
+
+    def _lookup(self, compiler: Compiler) -> Design:
+        """The design of other sentences over the columns of this corpus."""
+        keys = self.collector.keys
+        order = np.argsort(keys)
+        design = assemble(compiler, self.templates, FeatureIndex(keys[order], self.collector.bits))
+        column = np.append(self.merged.column[order], np.int32(-1))  # the last entry serves index -1
+        return drop_unknown(
+            replace(
+                design,
+                row_feature=column[design.row_feature],
+                feature_index=column[design.feature_index],
+                features=len(self.merged.multiplicity),
+            )
+        )
+
+    def export(self, weight: Floats) -> Weights:
+        """The weights of all features, twins spelled out, tiny ones left out, sorted by key."""
+        layout = self.scorer.layout
+        single = weight / self.scorer.scale
+        keys = self.collector.keys
+        kept = np.flatnonzero(self.merged.column >= 0)
+        kept = kept[np.argsort(keys[kept])]
+        where, count = entries_of(layout.ptr, self.merged.column[kept])
+        everything = Weights.of(
+            keys[kept], count, layout.label[where], single[where], layout.outputs, self.collector.bits
+        )
+        # A real-valued feature counts by its value, and twins, which fire together, by the weight of their column.
+        effect = np.abs(weight) * self.scorer.largest_value()
+        return everything.without_zeros((effect >= ROUNDS_TO_ZERO)[where])
+
+    def initial(self, weights: Weights, output_map: NDArray[np.int64]) -> Floats:
+        """Start values from another model's weights: the mean over the features of a merged column, times sqrt(m).
+
+        ``output_map`` [outputs] gives the other model's number of each output, -1 for none.
+        """
+        layout, merged, old = self.scorer.layout, self.merged, weights.layout
+        number = weights.index.number(self.collector.keys)
+        feature = np.flatnonzero((number >= 0) & (merged.column >= 0))
+        place, count = entries_of(layout.ptr, merged.column[feature])
+        output = output_map[layout.label[place]]
+        # The old parameters are sorted by (feature, output), so a pair can be searched for.
+        sorted_pairs = np.repeat(np.arange(old.size), np.diff(old.ptr)) * old.outputs + old.label
+        wanted = np.repeat(number[feature].astype(np.int64), count) * old.outputs + output
+        found = np.minimum(np.searchsorted(sorted_pairs, wanted), max(len(sorted_pairs) - 1, 0))
+        match = (output >= 0) & (sorted_pairs[found] == wanted) if len(sorted_pairs) else np.zeros(len(place), bool)
+        total = np.bincount(place[match], weights.weight[found[match]], minlength=layout.parameters)
+        return total / self.scorer.scale
