@@ -30,7 +30,7 @@ from dovetail.features.algebra.strings import shape as word_shape
 
 if TYPE_CHECKING:
     from dovetail.features.algebra.sets import FeatureSet
-    from dovetail.models.tagger.training import Training
+    from dovetail.models.tagger.model import ChainTraining
 
 # The rest of dovetail is imported where it is measured, so that the memory of CRFsuite is its own.
 
@@ -191,8 +191,7 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
     train, dev = corpus(args.data, "train"), corpus(args.data, "dev")
     warm_up(train, args)
     started = time.perf_counter()
-    tags = [s.layers["ner"] for s in train]
-    training = prepare(train, tags, args)
+    training = prepare(train, args)
     compiled = time.perf_counter()
     passes = 0
 
@@ -241,20 +240,17 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def prepare(train: list[Sentence], tags: list[tuple[str, ...]], args: argparse.Namespace) -> Training:
-    from dovetail.models.tagger.labels import LabelSet
-    from dovetail.models.tagger.training import Training
+def prepare(train: list[Sentence], args: argparse.Namespace) -> ChainTraining:
+    from dovetail.models.tagger.estimator import Tagger
 
-    return Training.prepare(
-        train, tags, feature_set(args.set), LabelSet.learn(tags, "iob2"), order=1, constrain=False, loss="likelihood",
-        l2=args.l2, l1=0.0, min_count=1, hash_bits=None, observed_only=True, merge_twins=True, threads=args.threads,
-    )  # fmt: skip
+    tagger = Tagger(l2=args.l2, min_count=1, observed_only=True, constrain=False, threads=args.threads)
+    return tagger.prepared(train, feature_set(args.set))
 
 
 def warm_up(train: list[Sentence], args: argparse.Namespace) -> None:
     """Load the compiled kernels, as any second run finds them."""
     few = train[:100]
-    training = prepare(few, [s.layers["ner"] for s in few], args)
+    training = prepare(few, args)
     training.objective(np.zeros(training.objective.parameters))
 
 
@@ -266,7 +262,7 @@ def run_growth(args: argparse.Namespace) -> dict[str, Any]:
     seconds = {}
     for share in (4, 2, 1):
         part = [train[i] for i in order[: len(train) // share]]
-        training = prepare(part, [s.layers["ner"] for s in part], args)
+        training = prepare(part, args)
         weight = np.zeros(training.objective.parameters)
         training.objective(weight)
         times = []

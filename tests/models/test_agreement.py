@@ -13,7 +13,7 @@ from dovetail.columns import Columns
 from dovetail.features.algebra.repeats import repeats
 from dovetail.models.batching import in_batches
 from dovetail.models.tagger.agreement import FLOOR, agreed
-from dovetail.models.tagger.estimator import BATCH_TOKENS, as_sentences, half_loosened, whole_documents
+from dovetail.models.tagger.estimator import as_sentences, half_loosened, whole_documents
 from tests.models.corpus import made
 
 FEATURES = ["word[0]", "shape[0]", "word[-1]", "word[1]"]
@@ -28,7 +28,7 @@ def test_potentials_follow_the_equation() -> None:
     model = tagger.model_
     assert model is not None
     corpus = in_documents(made(6, seed=3), 3)
-    chains = model.chains(corpus, 1)
+    chains = model.batch(corpus, 1)
     [leaning] = agreed(chains, repeats(Columns.of(corpus, ())), model.labels, [0.7])
     words = [(s.document, w) for s in corpus for w in s.words]
     types = [name if name == "O" else name[2:] for name in model.labels.names]
@@ -79,9 +79,9 @@ def test_whole_documents_may_be_given() -> None:
 
 
 def test_a_document_stays_in_one_batch_unless_it_is_very_long() -> None:
-    long = Sentence(("a",) * (BATCH_TOKENS // 2 + 1))
+    long = Sentence(("a",) * (Tagger.batch_size // 2 + 1))
     corpus = [replace(long, document=number) for number in (0, 1, 1, 1, 2, 3, 3, 3, 3, 3)]
-    batches = [[s.document for s in batch] for batch in in_batches(corpus, BATCH_TOKENS)]
+    batches = [[s.document for s in batch] for batch in in_batches(corpus, Tagger.batch_size)]
     assert Counter(len(b) for b in batches) == Counter({4: 2, 2: 1})
     assert batches[0] == [0, 1, 1, 1]
 

@@ -167,7 +167,7 @@ def test_what_domains_share_can_be_saved_as_a_plain_tagger(trained: MultiDomainT
 def test_what_a_domain_adds_is_less_than_a_model(trained: MultiDomainTagger) -> None:
     assert trained.model_ is not None
     for name, added in trained.model_.domains.items():
-        assert len(added.node.weight) < len(trained.model_.untuned(name).node.weight)
+        assert len(added.parts["node"].weight) < len(trained.model_.untuned(name).node.weight)
 
 
 def test_unknown_domains_are_told(trained: MultiDomainTagger, data: dict[str, list[Sentence]]) -> None:
@@ -251,11 +251,10 @@ def test_untrained_is_told() -> None:
 def test_restricted_scorers_score_their_sentences_as_the_whole_does() -> None:
     corpus = made(12)
     tagger = pattern(features=[*TEMPLATES, "word[-1] & word[0]", "bag(word, 2)"])
-    tags = [s.layers["ner"] for s in corpus]
-    training = tagger._prepare(corpus, tags, tagger._features_for(corpus, None), LabelSet.learn(tags))
-    whole, kept = training.objective.node, np.array([0, 3, 4])
+    training = tagger.prepared(corpus, tagger.features_for(corpus, None))
+    whole, kept = training.scorer.parts["node"], np.array([0, 3, 4])
     weight = np.random.default_rng(0).normal(size=whole.layout.parameters)
-    scores, offsets = whole.forward(weight), training.objective.offsets
+    scores, offsets = whole.forward(weight), training.scorer.offsets
     for first, last in ((0, 5), (5, 12), (3, 3)):
         part, share = restricted(whole, first, last, kept)
         expected = scores[offsets[first] : offsets[last], kept]
@@ -274,17 +273,17 @@ def test_a_model_within_labels_is_the_model_without_the_others(order: int) -> No
     model = pattern(order=order, features=[*TEMPLATES, "edge(word[0])"], iterations=10).fit(corpus).model_
     assert model is not None
     fewer = LabelSet(("O", "B-LOC", "I-LOC"), "iob2")
-    expected = with_labels(model.chains(corpus, 1), np.array([0, 1, 2]), order)
-    np.testing.assert_allclose(model.within(fewer).chains(corpus, 1).log_partition(), expected.log_partition())
+    expected = with_labels(model.batch(corpus, 1), np.array([0, 1, 2]), order)
+    np.testing.assert_allclose(model.within(fewer).batch(corpus, 1).log_partition(), expected.log_partition())
 
 
 def test_sums_of_weights() -> None:
     one, two = (pattern(iterations=5).fit(made(8, seed=seed)).model_ for seed in (1, 2))
     assert one is not None
     assert two is not None
-    scores = [model.chains(made(5), 1).potentials.unary for model in (one, two)]
-    both = replace(one, node=one.node.plus(two.node))
-    np.testing.assert_allclose(both.chains(made(5), 1).potentials.unary, scores[0] + scores[1], atol=1e-5)
+    scores = [model.batch(made(5), 1).potentials.unary for model in (one, two)]
+    both = replace(one, parts={"node": one.node.plus(two.node)})
+    np.testing.assert_allclose(both.batch(made(5), 1).potentials.unary, scores[0] + scores[1], atol=1e-5)
 
 
 def test_documents_of_domains_do_not_clash() -> None:

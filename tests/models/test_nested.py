@@ -11,9 +11,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 import dovetail
 import dovetail.features.algebra.nested_sets
@@ -21,13 +19,10 @@ import dovetail.models.nested.estimator
 import dovetail.models.nested.gold
 import dovetail.models.nested.model
 from dovetail.errors import DovetailError, ModelFileError
-from dovetail.features.algebra.nested_sets import nested_features
 from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.monitor import Progress
 from dovetail.models.nested.estimator import NestedTagger
 from dovetail.models.nested.gold import as_tree
-from dovetail.models.nested.training import NestedTraining
-from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 
@@ -201,48 +196,6 @@ def test_what_is_left_out_of_training_is_on_the_card() -> None:
 
 
 # training
-
-
-def training(corpus: list[Sentence], joint: bool) -> NestedTraining:
-    trees = [as_tree(s.spans, 100, Counter()) for s in corpus]
-    features = nested_features(TEMPLATES, more=["tag(word[0])", "joint(shape[0])"] if joint else [])
-    return NestedTraining.prepare(
-        corpus, trees, features, ("LOC", "ORG", "PER"), phrases=3, longest=100, l2=0.1, l1=0.0, min_count=1,
-        hash_bits=None, threads=1, tags=[s.layers["pos"] for s in corpus] if joint else None,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("joint", [False, True])
-def test_the_gradient_is_that_of_the_objective(joint: bool) -> None:
-    objective = training(CORPUS[:4], joint).objective
-    rng = np.random.default_rng(0)
-    weight = rng.normal(size=objective.parameters)
-    _, gradient = objective(weight)
-    for _ in range(5):
-        direction = rng.normal(size=objective.parameters)
-        ahead, behind = objective(weight + 1e-5 * direction)[0], objective(weight - 1e-5 * direction)[0]
-        assert_allclose(gradient @ direction, (ahead - behind) / 2e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("joint", [False, True])
-def test_few_sentences_at_a_time_add_up_to_all(joint: bool) -> None:
-    objective = training(CORPUS[:6], joint).objective
-    weight = np.random.default_rng(1).normal(size=objective.parameters)
-    value, gradient = objective(weight)
-    total, summed = 0.0, np.zeros(objective.parameters)
-    for some in (np.array([4, 1]), np.array([0, 2, 3]), np.array([5])):
-        sink = SparseGradient.of_size(objective.parameters)
-        sink.clear()
-        objective.touch(some, sink)
-        total += objective.accumulate(weight, some, sink)
-        summed[sink.listed] += sink.value[sink.listed]
-    assert_allclose(total, value)
-    assert_allclose(summed, gradient, atol=1e-9)
-
-
-@pytest.mark.parametrize("optimiser", ["adagrad", "lbfgs", "sgd"])
-def test_every_optimiser_learns(optimiser: str) -> None:
-    assert tagger(optimiser=optimiser, iterations=10).fit(CORPUS[::3]).score(CORPUS) > 95
 
 
 def test_threads_do_not_change_the_model() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.learning.optimisers.lbfgs import LBFGS
-from dovetail.models.tagger.labels import LabelSet
-from dovetail.models.tagger.training import Training
+from dovetail.models.tagger.estimator import Tagger
+from dovetail.models.tagger.model import ChainTraining
 from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence
 from tests.models.corpus import made
@@ -34,14 +34,10 @@ def numbered(sentences: list[Sentence]) -> list[Sentence]:
     return [s.with_layer("n", tuple(str(len(w) / 5) for w in s.words)) for s in sentences]
 
 
-def prepared(sentences: list[Sentence], tags: list[Any] | None = None, **settings: Any) -> Training:
-    tags = [s.layers["ner"] for s in sentences] if tags is None else tags
-    chosen: dict[str, Any] = {
-        "order": 1, "constrain": True, "loss": "likelihood", "l2": 0.1, "l1": 0.0, "min_count": 1, "hash_bits": None,
-        "observed_only": True, "merge_twins": True, "threads": 1,
-    }  # fmt: skip
-    scheme = settings.pop("scheme", "iob2")
-    return Training.prepare(sentences, tags, FEATURES, LabelSet.learn(tags, scheme), **(chosen | settings))
+def prepared(sentences: list[Sentence], **settings: Any) -> ChainTraining:
+    chosen: dict[str, Any] = {"min_count": 1, "observed_only": True, "threads": 1}
+    tagger = Tagger(**(chosen | settings))
+    return tagger.prepared(sentences, FEATURES)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
@@ -56,13 +52,13 @@ def test_gradient_equals_finite_differences(order: int, loss: str, scheme: str) 
 def test_gradient_with_partly_known_labels(order: int) -> None:
     sentences = numbered(made(6))
     rng = np.random.default_rng(2)
-    tags = [[t if rng.random() < 0.6 else "?" for t in s.layers["ner"]] for s in sentences]
-    training = prepared(sentences, tags, order=order)
-    assert training.objective.allowed is not None
+    tags = [tuple(t if rng.random() < 0.6 else "?" for t in s.layers["ner"]) for s in sentences]
+    training = prepared([s.with_layer("ner", t) for s, t in zip(sentences, tags, strict=True)], order=order)
+    assert training.objective.gold(None)[1] is not None
     check_gradient(training)
 
 
-def check_gradient(training: Training) -> None:
+def check_gradient(training: ChainTraining) -> None:
     objective = training.objective
     rng = np.random.default_rng(1)
     weight = rng.normal(size=objective.parameters) * 0.3
@@ -70,7 +66,9 @@ def check_gradient(training: Training) -> None:
     assert value > 0
     step = 1e-5
     for p in np.unique(
-        np.concatenate([rng.choice(objective.parameters, 60), np.arange(objective.after_edge, objective.parameters)])
+        np.concatenate(
+            [rng.choice(objective.parameters, 60), np.arange(training.scorer.after_parts, objective.parameters)]
+        )
     ):
         up, down = weight.copy(), weight.copy()
         up[p] += step
@@ -129,10 +127,11 @@ def test_same_bits_for_any_number_of_threads() -> None:
 def test_all_parameters_on_request() -> None:
     sentences = numbered(made(6))
     labels = 5
-    few, all_of_them = prepared(sentences).objective, prepared(sentences, observed_only=False).objective
-    assert all_of_them.node.layout.parameters == all_of_them.node.layout.size * labels
+    few, all_of_them = prepared(sentences).scorer, prepared(sentences, observed_only=False).scorer
+    node = all_of_them.parts["node"].layout
+    assert node.parameters == node.size * labels
     assert few.parameters < all_of_them.parameters
-    assert all_of_them.transitions.size == labels**2
+    assert all_of_them.form.shared == labels**2
 
 
 def test_rare_features_are_pruned() -> None:
@@ -144,8 +143,8 @@ def test_dev_potentials_are_those_of_the_exported_model() -> None:
     train, dev = numbered(made(12)), numbered(made(5, seed=9))
     training = prepared(train)
     weight = np.random.default_rng(1).normal(size=training.objective.parameters)
-    during = training.dev_potentials(dev)(weight).potentials
-    after = training.export(weight).chains(dev, threads=1).potentials
+    during = training.dev_scorer(dev)(weight).potentials
+    after = training.export(weight).batch(dev, threads=1).potentials
     assert np.allclose(during.unary, after.unary, atol=0.02)
     assert np.allclose(during.edge, after.edge, atol=0.02)
     assert np.allclose(during.transition, after.transition, atol=0.02)

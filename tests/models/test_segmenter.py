@@ -12,12 +12,9 @@ import pytest
 
 import dovetail
 from dovetail.errors import DovetailError, ModelFileError
-from dovetail.features.algebra.span_sets import span_features
 from dovetail.features.resources.variety import Variety
-from dovetail.learning.losses import LOSSES
 from dovetail.models.segmenter.estimator import MODELS, Segmenter
-from dovetail.models.segmenter.training import SegmentTraining, length_bound
-from dovetail.sparse import SparseGradient
+from dovetail.models.segmenter.model import length_bound
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 
@@ -73,7 +70,7 @@ def test_probabilities_are_sums_over_all_segmentations(words: Segmenter) -> None
 def test_samples_follow_the_probabilities(words: Segmenter) -> None:
     [drawn] = words.sample(["北京人"], 400, seed=3)
     [best, *_] = words.kbest(["北京人"], 1)[0]
-    share = np.mean([tuple(spans) == best.spans for spans in drawn])
+    share = np.mean([answer.spans == best.spans for answer in drawn])
     assert share == pytest.approx(best.probability, abs=0.08)
 
 
@@ -119,56 +116,6 @@ def test_threads_change_nothing(threads: int, tmp_path: Path) -> None:
     Segmenter(model="semi-markov", threads=threads, iterations=5).fit(TRAIN).save(tmp_path / "m")
     Segmenter(model="semi-markov", threads=3, iterations=5).fit(TRAIN).save(tmp_path / "n")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
-
-
-def training(order: int, loss: str = "likelihood") -> SegmentTraining:
-    sentences = [Sentence(("New", "York", "met", "Ada")), Sentence(("Ada", "slept"))]
-    spans = [[Span(0, 2, "LOC"), Span(3, 4, "PER")], [Span(0, 1, "PER")]]
-    features = span_features(
-        ["bias[start]", "word[start]", "word[end]", "word[end + 1]", "word[inside]", "phrase", "length"]
-    )
-    return SegmentTraining.prepare(
-        sentences, spans, features, ("O", "LOC", "PER"), 2,
-        order=order, loss=loss, l2=0.1, l1=0.0, min_count=1, hash_bits=None, merge_twins=True, threads=1,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("order", [0, 1])
-@pytest.mark.parametrize("loss", ["likelihood", "softmax-margin"])
-def test_gradient_equals_finite_differences(order: int, loss: str) -> None:
-    objective = training(order, loss).objective
-    rng = np.random.default_rng(0)
-    weight = rng.normal(size=objective.parameters)
-    _, gradient = objective(weight)
-    gradient = gradient.copy()
-    for p in rng.choice(objective.parameters, 25, replace=False):
-        step = np.zeros(objective.parameters)
-        step[p] = 1e-5
-        slope = (objective(weight + step)[0] - objective(weight - step)[0]) / 2e-5
-        assert gradient[p] == pytest.approx(slope, abs=1e-5)
-
-
-@pytest.mark.parametrize("loss", ["likelihood", "perceptron"])
-def test_online_steps_add_up_to_the_whole_gradient(loss: str) -> None:
-    objective = training(1, loss).objective
-    weight = np.random.default_rng(1).normal(size=objective.parameters)
-    value, gradient = objective(weight)
-    sink = SparseGradient.of_size(objective.parameters)
-    sink.clear()
-    which = np.array([0, 1])
-    objective.touch(which, sink)
-    sink.value[sink.listed] = 0.0
-    assert objective.accumulate(weight, which, sink) == pytest.approx(value)
-    whole = np.zeros(objective.parameters)
-    whole[sink.listed] = sink.value[sink.listed]
-    assert whole == pytest.approx(gradient)
-
-
-def test_every_loss_is_known_to_both_families() -> None:
-    for loss in LOSSES:
-        optimiser = "sgd" if loss == "perceptron" else "lbfgs"
-        for model in MODELS:
-            Segmenter(model=model, loss=loss, optimiser=optimiser, iterations=2, threads=1).fit(TRAIN[:10])
 
 
 def test_the_bound_covers_nearly_all_segments() -> None:

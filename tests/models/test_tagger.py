@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dovetail.errors import DovetailError
-from dovetail.models.tagger.estimator import Tagger, Tagging
+from dovetail.models.answer import Answer
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tags import tags_to_spans
 from tests.models.corpus import made
@@ -43,7 +44,7 @@ def test_every_optimiser_learns_it(optimiser: str) -> None:
 def test_entity_probabilities_are_sums_over_all_taggings(order: int, scheme: str) -> None:
     model = Tagger(features=["bias", "word[0]"], order=order, scheme=scheme, l2=2.0, iterations=10).fit(made(8))
     sentence = Sentence(("Ada", "Lovelace", "left", "New"))
-    everything: list[Tagging] = model.kbest([sentence], k=20_000)[0]
+    everything: list[Answer] = model.kbest([sentence], k=20_000)[0]
     assert sum(t.probability for t in everything) == pytest.approx(1.0)
     expected: dict[tuple[int, int, str], float] = {}
     for tagging in everything:
@@ -98,7 +99,7 @@ def test_samples_follow_the_marginals(tagger: Tagger) -> None:
     marginals = tagger.predict_marginals([sentence])[0]
     for position in range(3):
         for label, name in enumerate(tagger.classes_):
-            share = np.mean([tags[position] == name for tags in drawn])
+            share = np.mean([answer.tags[position] == name for answer in drawn])
             assert share == pytest.approx(marginals[position, label], abs=0.03)
 
 
@@ -276,7 +277,7 @@ def test_explanations_add_up(tagger: Tagger) -> None:
         explanation = tagger.explain(sentence, position)
         assert explanation.tag == tagger.predict([sentence])[0][position]
         assert sum(p for _, p in explanation.alternatives) == pytest.approx(1.0)
-        chains = tagger.model_.chains([sentence], 1)  # type: ignore[union-attr]
+        chains = tagger.model_.batch([sentence], 1)  # type: ignore[union-attr]
         row = chains.potentials.unary[position]
         names = tagger.classes_
         score = sum(e.weight for e in explanation.evidence if not e.feature.startswith("after "))
