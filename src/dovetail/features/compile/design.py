@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.features.algebra.attributes import Attribute
-from dovetail.features.algebra.repeats import elsewhere_index, repeats
 from dovetail.features.algebra.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import KeyRows, Keys
 from dovetail.features.compile.index import Collector, FeatureIndex, narrow
 from dovetail.features.compile.links import Links
+from dovetail.features.compile.repeats import elsewhere_index, repeats
 from dovetail.kernel import kernel
 
 
@@ -169,10 +169,11 @@ class Compiler:
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
         """Conjunctions across positions of attributes with one value each: one key a token. Shapes: [tokens]."""
-        return [self._conjunction(t) for t in templates if _is_direct(t)]
+        return [self.conjunction(t, salt(t)) for t in templates if _is_direct(t)]
 
-    def _conjunction(self, template: At) -> Keys:
-        key = np.array([salt(template)])
+    def conjunction(self, template: At, first: np.uint64) -> Keys:
+        """The key of a conjunction at every token, begun with ``first``. Shape [tokens]."""
+        key = np.array([first])
         for attribute, offset in template.parts:
             part = self.attribute_keys(attribute).keys[self.ids_at(attribute.column, offset)]
             out = np.empty(len(part), dtype=np.uint64)
@@ -206,7 +207,7 @@ class Compiler:
         return Rows(index, keys.indptr, keys.keys)
 
     def _number(self, template: Number) -> Rows:
-        column = self.columns.columns[template.column]
+        column = self.columns.columns[template.attribute.column]
         values = column.numbers
         if values is None:
             values = np.zeros(len(column.types))
@@ -222,7 +223,7 @@ class Compiler:
         except ValueError:
             value = np.nan
         if not np.isfinite(value):
-            token = int(np.flatnonzero(self.columns.columns[template.column].ids == number)[0])
+            token = int(np.flatnonzero(self.columns.columns[template.attribute.column].ids == number)[0])
             sentence = int(np.searchsorted(self.columns.offsets, token, side="right")) - 1
             word = token - int(self.columns.offsets[sentence]) + 1
             raise DovetailError(f"{template}: sentence {sentence + 1}, word {word}: {text!r} is not a finite number")

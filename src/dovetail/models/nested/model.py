@@ -10,10 +10,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.algebra.derived import columns_for
-from dovetail.features.algebra.ends import EndsCompiler
 from dovetail.features.algebra.nested_sets import NestedFeatures
+from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
+from dovetail.features.compile.span_design import SpanCompiler
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import crossing
@@ -36,7 +36,7 @@ def token_offsets(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
 def compilers(sentences: Sequence[Sentence], features: NestedFeatures, phrases: int) -> dict[str, Compiler]:
     """What compiles each part of the features of some sentences."""
     text = columns_for(sentences, cast(Any, features))
-    tokens, spans = Compiler(text, sentences), EndsCompiler.over(text, phrases)
+    tokens, spans = Compiler(text, sentences), SpanCompiler.over(text, phrases)
     return {part: spans if part == "phrase" else tokens for part in features.parts}
 
 

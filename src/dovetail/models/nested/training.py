@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.algebra.nested_sets import NestedFeatures
-from dovetail.features.compile.spread import nothing_left
+from dovetail.features.compile.documents import nothing_left
 from dovetail.learning.priors import Prior
 from dovetail.models.nested.gold import has_nested, numbered
 from dovetail.models.nested.model import NestedModel, compilers, token_offsets

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.algebra.spans import SpanFeatures
+from dovetail.features.algebra.span_sets import SpanFeatures
+from dovetail.features.compile.documents import nothing_left
 from dovetail.features.compile.span_design import SpanCompiler
-from dovetail.features.compile.spread import nothing_left
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.priors import Prior
 from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, Spans, best_with_bias, compilers, gold_segments

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.evaluate import entity_scores, token_scores
-from dovetail.features.algebra.repeats import share_repeated
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.algebra.templates import call
-from dovetail.features.compile.spread import nothing_left, token_documents
+from dovetail.features.compile.documents import nothing_left, token_documents
+from dovetail.features.compile.repeats import share_repeated
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress

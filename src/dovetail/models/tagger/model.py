@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
-from dovetail.features.algebra.derived import columns_for
-from dovetail.features.algebra.repeats import repeats
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.algebra.templates import Template
+from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex, entries_of
+from dovetail.features.compile.repeats import repeats
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.models.compact import (
     KEY_BITS,

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.algebra.derived import columns_for
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.algebra.templates import Template
+from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler, Design, assemble, drop_unknown
+from dovetail.features.compile.documents import documents_with
 from dovetail.features.compile.index import Collector, FeatureIndex, entries_of
 from dovetail.features.compile.merge import Merged, merge
-from dovetail.features.compile.spread import documents_with
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.priors import Prior
 from dovetail.memory import release_memory

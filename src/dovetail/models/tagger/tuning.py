@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dovetail.columns import Columns
 from dovetail.evaluate import entity_scores
-from dovetail.features.algebra.repeats import repeats
+from dovetail.features.compile.repeats import repeats
 from dovetail.models.tagger.agreement import agreed
 from dovetail.models.tagger.model import ChainModel
 from dovetail.structures.chain import ChainBatch
