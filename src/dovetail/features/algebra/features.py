@@ -30,6 +30,8 @@ class Features:
     SETS: ClassVar[Named] = {}
     USUAL: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """The lines that a resource of a kind adds, with its {name}; a kind that is not here adds its own usual ones."""
+    parse = staticmethod(parse)
+    """From a line, with the Python functions and the resources that it may name, to its templates."""
     WHAT: ClassVar[str] = ""
     """What these sets are of, for errors."""
     OTHERS: ClassVar[str] = ""
@@ -96,13 +98,6 @@ class Features:
             return cls("custom", tuple(flatten(made)))
         except (TypeError, ValueError) as error:
             raise DovetailError(f"features: {error}") from None
-
-    @classmethod
-    def parse(
-        cls, line: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None
-    ) -> list[Template]:
-        """The templates of one line."""
-        return parse(line, functions, known)
 
     @classmethod
     def usual(cls, resources: Mapping[str, Resource]) -> list[str]:

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from dovetail.features.algebra.attributes import identity
 from dovetail.features.algebra.features import Features, Named
-from dovetail.features.algebra.span_sets import ENTITY_LINES
+from dovetail.features.algebra.span_sets import ENTITY_LINES, WHOLE_LINES
 from dovetail.features.algebra.spans import ANCHORS, PHRASE, Phrase, of_part, parse_ends, parse_span
 from dovetail.features.algebra.syntax import PLAIN, parse
 from dovetail.features.algebra.templates import Call, Template
@@ -49,11 +49,7 @@ NESTED_SETS: Named = {
             "pos[-1] & pos[0]",
             "pos[0] & pos[1]",
             *ENTITY_LINES,
-            "pos[start - 1] & pos[start]",
-            "pos[end] & pos[end + 1]",
-            "phrase",
-            "lower(phrase)",
-            "shape(phrase)",
+            *WHOLE_LINES,
             "pos(phrase)",
             "length",
             "word[start] & word[end]",
@@ -78,6 +74,26 @@ USUAL: dict[str, tuple[str, ...]] = {
 """The templates that a resource of each kind adds to a named set."""
 
 
+def parse_nested(
+    text: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None
+) -> list[Template]:
+    """One line: of parts of speech, of segments if it names an anchor, else of single words."""
+    if match := re.fullmatch(r"(tag|joint)\((.+)\)", text.strip()):
+        return of_part(match[1], parse(match[2], functions, known), text)
+    try:
+        names = {node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name)}
+    except (SyntaxError, ValueError):
+        names = set()
+    if {"start", "end"} <= names:
+        return [parse_ends(text, functions, known)]
+    match = re.fullmatch(r"(\w+)\(phrase\)", text.strip())
+    if match and match[1] not in PLAIN:  # a column of the text, such as pos(phrase)
+        return [Phrase(identity(match[1]), part=PHRASE)]
+    if names & {*ANCHORS, PHRASE, "length"}:
+        return parse_span(text, functions, known)
+    return of_part(WORD, parse(text, functions, known), text)
+
+
 class NestedFeatures(Features):
     """Templates of nested segments under a name: of words in no segment, of segments, and of parts of speech."""
 
@@ -85,26 +101,7 @@ class NestedFeatures(Features):
     SETS: ClassVar = NESTED_SETS
     USUAL: ClassVar = USUAL
     WHAT: ClassVar = " of nested segments"
-
-    @classmethod
-    def parse(
-        cls, line: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None
-    ) -> list[Template]:
-        """One line: of parts of speech, of segments if it names an anchor, else of single words."""
-        if match := re.fullmatch(r"(tag|joint)\((.+)\)", line.strip()):
-            return of_part(match[1], parse(match[2], functions, known), line)
-        try:
-            names = {node.id for node in ast.walk(ast.parse(line, mode="eval")) if isinstance(node, ast.Name)}
-        except (SyntaxError, ValueError):
-            names = set()
-        if {"start", "end"} <= names:
-            return [parse_ends(line, functions, known)]
-        match = re.fullmatch(r"(\w+)\(phrase\)", line.strip())
-        if match and match[1] not in PLAIN:  # a column of the text, such as pos(phrase)
-            return [Phrase(identity(match[1]), part=PHRASE)]
-        if names & {*ANCHORS, PHRASE, "length"}:
-            return parse_span(line, functions, known)
-        return of_part(WORD, parse(line, functions, known), line)
+    parse = staticmethod(parse_nested)
 
 
 nested_features = NestedFeatures.of

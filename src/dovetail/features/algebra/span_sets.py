@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from dovetail.features.algebra.features import Features, Named
 from dovetail.features.algebra.spans import ANCHORS, PHRASE, parse_span
-from dovetail.features.algebra.templates import Call, Template
-from dovetail.features.resources.resource import Resource
 
 _LIANG_BOUNDARIES = tuple(
     f"{name}[{where}]"
@@ -45,6 +42,8 @@ ENTITY_LINES = (
     "shape[end] & shape[end + 1]",
 )
 """What is seen of an entity inside it and at its ends."""
+
+WHOLE_LINES = ("pos[start - 1] & pos[start]", "pos[end] & pos[end + 1]", "phrase", "lower(phrase)", "shape(phrase)")
 
 SPAN_SETS: Named = {
     "liang-ner-spans": (
@@ -105,11 +104,7 @@ SPAN_SETS: Named = {
             *ENTITY_LINES,
             "shape[start - 2] & shape[start - 1] & shape[start]",
             "shape[end] & shape[end + 1] & shape[end + 2]",
-            "pos[start - 1] & pos[start]",
-            "pos[end] & pos[end + 1]",
-            "phrase",
-            "lower(phrase)",
-            "shape(phrase)",
+            *WHOLE_LINES,
         ),
     ),
 }
@@ -142,13 +137,7 @@ class SpanFeatures(Features):
     SETS: ClassVar = SPAN_SETS
     USUAL: ClassVar = USUAL
     WHAT: ClassVar = " of segments"
-
-    @classmethod
-    def parse(
-        cls, line: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None
-    ) -> list[Template]:
-        """The templates of one line, which says where in a segment it looks."""
-        return parse_span(line, functions, known)
+    parse = staticmethod(parse_span)
 
 
 span_features = SpanFeatures.of

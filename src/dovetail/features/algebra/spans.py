@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from dovetail.features.algebra.attributes import Attribute, identity, simple, written
 from dovetail.features.algebra.syntax import PLAIN, TemplateError, parse, reading
@@ -43,18 +44,14 @@ class Phrase(OfOne):
 class Length(Template):
     """How many tokens a segment has."""
 
-    def written(self, place: Callable[[int], str]) -> str:
-        """Always ``length``."""
-        return "length"
+    FORM: ClassVar = "length"
 
 
 @dataclass(frozen=True, repr=False)
 class LookedUp(OfOne):
     """What a resource says of a whole segment: the labels it has in a lexicon, or its association, a number."""
 
-    def written(self, place: Callable[[int], str]) -> str:
-        """The resource by name."""
-        return self.attribute.name
+    FORM: ClassVar = "{attribute}"
 
 
 @dataclass(frozen=True, repr=False)

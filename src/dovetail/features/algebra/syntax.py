@@ -14,16 +14,8 @@ from dovetail.features.algebra.templates import At, Number, Source, Template
 from dovetail.features.resources import templates as resources
 from dovetail.features.resources.resource import Resource
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "prefix": templates.prefix,
-    "suffix": templates.suffix,
-    "ngrams": templates.ngrams,
-    "bag": templates.bag,
-    "edge": templates.edge,
-    "elsewhere": templates.elsewhere,
-    "number": templates.number,
-    "column": templates.column,
-}
+_NAMES = ("prefix", "suffix", "ngrams", "bag", "edge", "elsewhere", "number", "column")
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(templates, name) for name in _NAMES}
 PLAIN = {*attributes.SIMPLE, *attributes.FLAGS, *attributes.SEVERAL}
 
 

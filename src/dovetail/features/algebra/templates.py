@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, ParamSpec, overload
+from typing import Any, ClassVar, ParamSpec, overload
 
 from dovetail.errors import DovetailError
 from dovetail.features.algebra import attributes
@@ -33,6 +33,9 @@ class Template:
     """Base of all templates. ``part`` says what its features are of: a token's label, a pair of labels, a segment."""
 
     part: str = field(default=NODE, kw_only=True)
+
+    FORM: ClassVar[str] = ""
+    """How the template is written: its fields by name, and ``place`` for the position."""
 
     @property
     def edge(self) -> bool:
@@ -65,7 +68,7 @@ class Template:
 
     def written(self, place: Callable[[int], str]) -> str:
         """The template with its positions written by ``place``."""
-        raise NotImplementedError
+        return self.FORM.format_map({**vars(self), "place": place(getattr(self, "offset", 0))})
 
     def __str__(self) -> str:
         match self.part:
@@ -123,9 +126,7 @@ class Bag(OfOne):
     first: int
     last: int
 
-    def written(self, place: Callable[[int], str]) -> str:
-        """The attribute and the window, which is not moved."""
-        return f"bag({self.attribute}, {self.first}, {self.last})"
+    FORM: ClassVar = "bag({attribute}, {first}, {last})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,9 +143,7 @@ class Elsewhere(OfOne):
         """The column of the attribute, and the words that come again."""
         return tuple(dict.fromkeys(("word", *super().columns)))
 
-    def written(self, place: Callable[[int], str]) -> str:
-        """The attribute and the position."""
-        return f"elsewhere({self.attribute}[{place(self.offset)}])"
+    FORM: ClassVar = "elsewhere({attribute}[{place}])"
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,9 +152,7 @@ class Number(OfOne):
 
     offset: int = 0
 
-    def written(self, place: Callable[[int], str]) -> str:
-        """The column and the position."""
-        return f"{self.attribute}[{place(self.offset)}]"
+    FORM: ClassVar = "{attribute}[{place}]"
 
     def __getitem__(self, offset: int) -> Number:
         return replace(self, offset=offset)
@@ -165,9 +162,7 @@ class Number(OfOne):
 class Bias(Template):
     """A feature that is always there: it learns how common each label is."""
 
-    def written(self, place: Callable[[int], str]) -> str:
-        """Always ``bias``."""
-        return "bias"
+    FORM: ClassVar = "bias"
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,9 +176,7 @@ class Call(Template):
     function: Callable[[Any], Extracted] = field(compare=False)
     name: str = ""
 
-    def written(self, place: Callable[[int], str]) -> str:
-        """The name of the function."""
-        return f"call({self.name})"
+    FORM: ClassVar = "call({name})"
 
 
 def weighted(found: Iterable[str] | Mapping[str, float]) -> dict[str, float]:

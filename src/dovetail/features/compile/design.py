@@ -250,13 +250,11 @@ class Compiler:
                         )
                     values.append(float(value))
                 counts.append(len(features))
-        indptr = np.zeros(len(counts) + 1, dtype=np.int64)
-        np.cumsum(counts, out=indptr[1:])
         keys = hashing.string_keys(names)
         out = np.empty_like(keys)
         hashing.combine(np.array([salt(template)]), keys, out)
         index = np.arange(len(counts), dtype=np.int32)[:, None]
-        return Rows(index, indptr, out, np.array(values, dtype=np.float64))
+        return Rows(index, hashing.pointers(counts), out, np.array(values, dtype=np.float64))
 
 
 def _is_direct(template: Template) -> TypeGuard[At]:
@@ -287,9 +285,7 @@ def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
         out = np.empty(len(right), dtype=np.uint64)
         if len(out):
             hashing.combine(left, right, out)
-        indptr = np.zeros(rows + 1, dtype=np.int64)
-        np.cumsum(counts * more, out=indptr[1:])
-        result = KeyRows(indptr, out)
+        result = KeyRows(hashing.pointers(counts * more), out)
     return result
 
 
@@ -298,8 +294,7 @@ def _side_by_side(parts: Sequence[KeyRows]) -> KeyRows:
     if len(parts) == 1:
         return parts[0]
     counts = np.stack([np.diff(p.indptr) for p in parts])
-    indptr = np.zeros(counts.shape[1] + 1, dtype=np.int64)
-    np.cumsum(counts.sum(axis=0), out=indptr[1:])
+    indptr = hashing.pointers(counts.sum(axis=0))
     keys = np.empty(indptr[-1], dtype=np.uint64)
     begin = indptr[:-1].copy()
     for part, count in zip(parts, counts, strict=True):

@@ -138,9 +138,8 @@ class SpanCompiler(Compiler):
         counts = np.array([len(v) for v in values], dtype=np.int64)
         index = np.full(self.columns.tokens, -1, dtype=np.int32)
         index[number] = np.where(counts[found.ids] > 0, found.ids, -1)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
         keys = hashing.string_keys([label for value in values for label in value], salt(template))
-        return Rows(index[:, None], indptr, keys)
+        return Rows(index[:, None], hashing.pointers(counts), keys)
 
     def _association(self, template: Template, table: Association) -> Rows:
         number, start, length = self._spans()
