@@ -118,7 +118,7 @@ def pos_of(sentence: Sentence) -> tuple[str, ...]:
 
 def check_same_features(name: str, sentences: list[Sentence]) -> None:
     """The two ways of writing the features give as many distinct ones, and as many a token."""
-    from dovetail.features.algebra.named import named_features
+    from dovetail.features.compile.named import named_features
 
     templates = feature_set(name).templates
     ours: set[int] = set()

@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from dovetail.cli.app import app
-from dovetail.features.algebra.parse import FUNCTIONS, PLAIN
 from dovetail.features.algebra.sets import SETS
+from dovetail.features.algebra.syntax import FUNCTIONS, PLAIN
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.formats import FORMATS
 from tests.docs.pages import OTHERS, PAGES, ROOT, anchors, difference, links

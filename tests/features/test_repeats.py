@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from dovetail import FeatureSet, Sentence
 from dovetail.columns import Columns
-from dovetail.features.algebra.named import _key
-from dovetail.features.algebra.parse import parse
-from dovetail.features.algebra.repeats import FAR, MOST, may_be_name, repeats
+from dovetail.features.algebra.syntax import parse
 from dovetail.features.algebra.templates import Elsewhere
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.index import Collector
+from dovetail.features.compile.named import _key
+from dovetail.features.compile.repeats import FAR, MOST, may_be_name, repeats
 
 WORDS = st.sampled_from(["Ruch", "RUCH", "ruch", "of", "the", "Bern", "1996", "U.N.", "北京"])
 CORPUS = st.lists(

@@ -10,11 +10,11 @@ import pytest
 
 from dovetail import DovetailError, FeatureSet, Sentence, Tagger
 from dovetail.columns import Columns
-from dovetail.features.algebra.derived import columns_for, with_derived
-from dovetail.features.algebra.named import named_features
-from dovetail.features.algebra.parse import TemplateError
+from dovetail.features.algebra.syntax import TemplateError
+from dovetail.features.compile.columns import columns_for, with_derived
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.index import Collector
+from dovetail.features.compile.named import named_features
 from dovetail.features.resources.clusters import Clusters, prefixes
 from dovetail.features.resources.lexicon import Lexicon
 from dovetail.features.resources.resource import Resource

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 from dovetail.columns import Columns
-from dovetail.features.algebra.parse import TemplateError
-from dovetail.features.algebra.span_sets import SPAN_SETS, USUAL, span_features
-from dovetail.features.algebra.spans import SpanFeatures, parse_span
+from dovetail.errors import DovetailError
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.algebra.span_sets import SPAN_SETS, USUAL, SpanFeatures, span_features
+from dovetail.features.algebra.spans import parse_span
+from dovetail.features.algebra.syntax import TemplateError
+from dovetail.features.algebra.templates import word
 from dovetail.features.compile.design import assemble
 from dovetail.features.compile.index import Collector, FeatureIndex
 from dovetail.features.compile.span_design import SpanCompiler
@@ -22,22 +27,27 @@ TEXT = Columns.encode({"word": WORDS}, [len(w) for w in WORDS])
 
 
 @pytest.mark.parametrize(
-    ("line", "anchor", "templates"),
+    ("line", "part", "seen", "lines"),
     [
-        ("word[start - 1]", "start", "[word[-1]]"),
-        ("word[start - 1:start + 1]", "start", "[word[-1], word[0]]"),
-        ("shape[end] & word[end + 1]", "end", "[shape[0] & word[1]]"),
-        ("prefix(1, 3)[inside]", "inside", "[prefix(1, 3)[0]]"),
-        ("bias[end]", "end", "[bias]"),
-        ("bag(lower, -3, -1)[start]", "start", "[bag(lower, -3, -1)]"),
-        ("phrase", "phrase", "[phrase]"),
-        ("lower(phrase)", "phrase", "[lower(phrase)]"),
-        ("length", "phrase", "[length]"),
+        ("word[start - 1]", "start", ["word[-1]"], ["word[start - 1]"]),
+        ("word[start - 1:start + 1]", "start", ["word[-1]", "word[0]"], ["word[start - 1]", "word[start]"]),
+        ("shape[end] & word[end + 1]", "end", ["shape[0] & word[1]"], ["shape[end] & word[end + 1]"]),
+        ("prefix(1, 3)[inside]", "inside", ["prefix(1, 3)[0]"], ["prefix(1, 3)[inside]"]),
+        ("bias[end]", "end", ["bias"], ["bias[end]"]),
+        ("bag(lower, -3, -1)[start]", "start", ["bag(lower, -3, -1)"], ["bag(lower, -3, -1)[start]"]),
+        ("elsewhere(lower[end + 1])", "end", ["elsewhere(lower[1])"], ["elsewhere(lower[end + 1])"]),
+        ("number(score)[start - 2]", "start", ["number(score)[-2]"], ["number(score)[start - 2]"]),
+        ("phrase", "phrase", ["phrase"], ["phrase"]),
+        ("lower(phrase)", "phrase", ["lower(phrase)"], ["lower(phrase)"]),
+        ("length", "phrase", ["length"], ["length"]),
     ],
 )
-def test_lines_are_read(line: str, anchor: str, templates: str) -> None:
+def test_lines_are_read(line: str, part: str, seen: list[str], lines: list[str]) -> None:
     found = parse_span(line)
-    assert (found.anchor, str(found.templates)) == (anchor, templates)
+    assert {template.part for template in found} == {part}
+    assert [template.text() for template in found] == seen  # of which keys are made: no anchor in them
+    assert [str(template) for template in found] == lines
+    assert [template for text in lines for template in parse_span(text)] == found
 
 
 @pytest.mark.parametrize(
@@ -70,7 +80,20 @@ def test_resources_join_a_named_set() -> None:
         "v": Variety.count(["天地人", "地人和"], least=1),
     }
     assert {r.kind for r in resources.values()} == set(USUAL)
-    assert span_features("words-spans", resources).resources.keys() == resources.keys()
+    features = span_features("words-spans", resources)
+    assert features.resources.keys() == resources.keys()
+    again = pickle.loads(pickle.dumps(features))
+    assert again.parts == features.parts
+    assert SpanFeatures.from_lines("again", features.lines(), (), resources).parts == features.parts
+
+
+def test_a_set_of_another_kind_is_refused() -> None:
+    with pytest.raises(DovetailError, match="list of templates"):
+        FeatureSet.of(span_features("ner-spans"))
+    with pytest.raises(DovetailError, match="list of templates"):
+        span_features(FeatureSet.named("ner"))
+    with pytest.raises(DovetailError, match="of the part node, not one of start"):
+        span_features([word[0]])
 
 
 def compiled(lines: list[str], longest: int = 3, **resources: object) -> tuple[SpanCompiler, np.ndarray]:

@@ -17,7 +17,7 @@ BINARISATIONS = [
     Binarisation(),
     Binarisation(direction="left"),
     Binarisation(vertical=2, horizontal=1),
-    Binarisation(vertical=3, horizontal=2, head_tags=True, tag_parents=True),
+    Binarisation(vertical=3, horizontal=2, head_tags=True),
     Binarisation(vertical=2, horizontal=2, direction="left", head_tags=True),
 ]
 
@@ -74,7 +74,7 @@ def test_a_rule_that_no_tree_has_makes_no_derivation() -> None:
 
 def test_projection_leaves_annotation_out() -> None:
     trees = [under_root(clean_tree(s.tree)) for s in treebank(20) if s.tree is not None]
-    fine = TreebankGrammar.of(map(Binarisation(2, 2, head_tags=True, tag_parents=True), trees))
+    fine = TreebankGrammar.of(map(Binarisation(2, 2, head_tags=True), trees))
     coarse = TreebankGrammar.of(map(Binarisation(), trees))
     for symbol, number in zip(fine.symbols, projection(fine, coarse), strict=True):
         assert coarse.symbols[number].label == symbol.label

@@ -8,11 +8,11 @@ import pytest
 from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.clean import clean_tree, under_root
 from dovetail.grammars.lexicon import Lexicon
-from dovetail.grammars.pcfg import generative_potentials, log_probabilities
+from dovetail.grammars.pcfg import log_probabilities
 from dovetail.grammars.relax import relaxed
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.grammars.unknown import unknown_class
-from dovetail.structures.grammar import ParseChart
+from dovetail.structures.grammar import GrammarPotentials, ParseChart
 from dovetail.text.brackets import parse_tree
 from tests.trees import treebank
 
@@ -45,7 +45,10 @@ def test_the_log_probability_of_a_tree_is_that_of_its_rules() -> None:
     grammar = TreebankGrammar.of(map(Binarisation(), [tree, other]))
     derivation = grammar.derivation(Binarisation()(tree))
     assert derivation is not None
-    chart = ParseChart(grammar.grammar, generative_potentials(grammar, np.zeros((2, grammar.grammar.tags))))
+    binary, unary, root = log_probabilities(grammar)
+    tags = np.zeros((2, grammar.grammar.tags))
+    potentials = GrammarPotentials.of(grammar.grammar, tags, begin=binary, unary_begin=unary, root=root)
+    chart = ParseChart(grammar.grammar, potentials)
     assert chart.score(derivation) == pytest.approx(np.log(1.0 * 0.5))  # S: 1, NP -> NN: 1, VP -> VBZ: one of two
 
 

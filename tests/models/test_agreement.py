@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail import Document, Sentence, Tagger
 from dovetail.columns import Columns
-from dovetail.features.algebra.repeats import repeats
+from dovetail.features.compile.repeats import repeats
 from dovetail.models.batching import in_batches
 from dovetail.models.tagger.agreement import FLOOR, agreed
 from dovetail.models.tagger.estimator import as_sentences, half_loosened, whole_documents

@@ -86,8 +86,6 @@ class Binarisation:
     """Where the partial symbols branch: right, so that children are split off from the left; or left."""
     head_tags: bool = False
     """Whether verb phrases show the part of speech of their head."""
-    tag_parents: bool = False
-    """Whether parts of speech are annotated as constituents are."""
 
     def __call__(self, tree: Tree, heads: HeadRules = COLLINS) -> Binarised:
         """The uses of rules that build a tree."""
@@ -145,12 +143,10 @@ class Binarisation:
         stack: list[tuple[Tree, tuple[str, ...]]] = [(tree, ())]
         while stack:
             node, above = stack.pop()
-            shown = above[: self.vertical - 1]
             if node.is_preterminal:
-                name = "^".join((node.label, *shown)) if self.tag_parents else node.label
-                symbols.append(Symbol(name, node.label, is_tag=True))
+                symbols.append(Symbol(node.label, node.label, is_tag=True))
             else:
-                name = "^".join((node.label, *shown))
+                name = "^".join((node.label, *above[: self.vertical - 1]))
                 if self.head_tags and node.label == "VP":
                     name += "~" + tags[head[len(symbols)]]
                 symbols.append(Symbol(name, node.label))

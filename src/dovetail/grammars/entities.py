@@ -19,13 +19,7 @@ MODIFIERS = DETERMINERS | {"JJ", "JJR", "JJS", "CD", "RB", "VBN", "VBG", "NN", "
 PERIODS = frozenset({".", "?", "!"})
 ENTITY_NODE = "NAMEDENTITY"
 POSSESSIVE = "POSSNP"
-KINDS = (
-    "final period",
-    "determiner before a phrase",
-    "modifier before a phrase",
-    "crossing another entity",
-    "crossing",
-)
+KINDS = ("final period", "determiner before a phrase", "modifier before a phrase")
 
 
 @dataclass(frozen=True)
@@ -100,7 +94,7 @@ def _fit(entity: Span, constituents: list[Span], tags: Sequence[str], report: Re
     crossed = [c for c in constituents if crosses(entity, c)]
     if not crossed:
         return entity
-    if entity.end == len(tags) and tags[-1] in PERIODS and len(entity_words(entity)) > 1:
+    if entity.end == len(tags) and tags[-1] in PERIODS and entity.end > entity.start + 1:
         shorter = replace(entity, end=entity.end - 1)
         if not any(crosses(shorter, c) for c in constituents):
             report.repaired["final period"] += 1
@@ -125,11 +119,6 @@ def _is_inner(phrase: Span, constituents: Sequence[Span]) -> bool:
     around = [c for c in constituents if c.start <= phrase.start and phrase.end < c.end]
     nearest = min(reversed(around), key=lambda c: c.end - c.start, default=None)
     return nearest is not None and phrase.label.startswith("NP") and nearest.label.startswith("NP")
-
-
-def entity_words(span: Span) -> range:
-    """The words of a span."""
-    return range(span.start, span.end)
 
 
 def fitted_all(sentences: Iterable[Sentence], report: RepairReport) -> list[Sentence]:
@@ -187,7 +176,7 @@ def with_possessives(tree: Tree, entities: Sequence[Span] = ()) -> Tree:
     for span in spans:
         inner = Span(span.start, span.end - 1, "NP")
         is_last_word = not any(other.start > span.start and other.end == span.end for other in spans)
-        ends_so = span.label == "NP" and len(entity_words(span)) > 1 and tags[span.end - 1] == "POS" and is_last_word
+        ends_so = span.label == "NP" and span.end > span.start + 1 and tags[span.end - 1] == "POS" and is_last_word
         if not ends_so or any(crosses(inner, entity) for entity in entities):
             found.append(span)
             continue

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.structures.grammar import GrammarPotentials
 
 Floats = NDArray[np.float64]
 
@@ -46,9 +45,3 @@ def _coarse_rules(treebank: TreebankGrammar) -> tuple[NDArray[np.int64], NDArray
     for chain, child in zip(treebank.chains, label[g.unary_child].tolist(), strict=True):
         numbers.append(rules.setdefault((tuple(part.coarse for part in chain), child), len(rules)))
     return np.array(numbers, np.int64), label
-
-
-def generative_potentials(treebank: TreebankGrammar, tag_scores: Floats, smoothing: float = 0.0) -> GrammarPotentials:
-    """The potentials of a sentence under a generative grammar. tag_scores: [n, T], log P(word | tag)."""
-    binary, unary, root = log_probabilities(treebank, smoothing)
-    return GrammarPotentials.of(treebank.grammar, tag_scores, begin=binary, unary_begin=unary, root=root)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dovetail.arrays import offsets_of
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler
-from dovetail.features.compile.spread import nothing_left
+from dovetail.features.compile.documents import nothing_left
 from dovetail.features.resources.templates import packed
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.objective import Gold, Objective

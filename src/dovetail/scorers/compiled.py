@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler, Design, assemble, drop_unknown
+from dovetail.features.compile.documents import documents_with
 from dovetail.features.compile.index import Collector, FeatureIndex, entries_of
 from dovetail.features.compile.merge import Merged, merge
-from dovetail.features.compile.spread import documents_with
 from dovetail.scorers.linear import LinearScorer
 from dovetail.scorers.listed import FeatureLists
 from dovetail.scorers.weights import Weights

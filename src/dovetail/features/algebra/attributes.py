@@ -30,19 +30,13 @@ class Attribute:
     column: str
     strings: Strings = field(compare=False)
     single: bool = True
+    resource: tuple[str, Resource] | None = field(default=None, compare=False, kw_only=True)
+    """The name of the resource that the attribute reads, and the resource."""
+    maker: Derivable | None = field(default=None, compare=False, kw_only=True)
+    """What makes the column that the attribute reads, if the text itself has no such column."""
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def resource(self) -> tuple[str, Resource] | None:
-        """The resource that the attribute reads and its name, if it reads one."""
-        return None
-
-    @property
-    def maker(self) -> Derivable | None:
-        """What makes the column that the attribute reads, if the text itself has no such column."""
-        return None
 
     @property
     def seed(self) -> np.uint64:
@@ -74,6 +68,7 @@ class Mapped(Attribute):
         return KeyRows(np.arange(len(types) + 1, dtype=np.int64), hashing.string_keys(values, self.seed))
 
 
+Cut = Callable[[str, int, int], Sequence[str]]
 Substrings = Callable[[hashing.Packed, int, int, np.uint64], KeyRows]
 
 
@@ -122,48 +117,41 @@ def _named(function: str, of: str, *bounds: int) -> str:
     return f"{function}({', '.join(arguments)})" if arguments else function
 
 
-def _checked(function: str, shortest: int, longest: int) -> None:
+def _substrings(function: str, cut: Cut, keys: Substrings, shortest: int, longest: int | None, of: str) -> Affixes:
+    longest = shortest if longest is None else longest
     if not 1 <= shortest <= longest:
         raise ValueError(f"{function}({shortest}, {longest}): give 1 <= shortest <= longest")
+    name = _named(function, of, shortest, longest)
+    return Affixes(name, of, lambda value: cut(value, shortest, longest), False, shortest, longest, keys)
+
+
+def _prefixes(value: str, shortest: int, longest: int) -> list[str]:
+    return [value[:n] for n in range(shortest, min(longest, len(value)) + 1)]
+
+
+def _suffixes(value: str, shortest: int, longest: int) -> list[str]:
+    return [value[-n:] for n in range(shortest, min(longest, len(value)) + 1)]
+
+
+def _ngrams(value: str, shortest: int, longest: int) -> list[str]:
+    marked = chr(2) + value[: hashing.LONGEST_WORD] + chr(3)
+    found = [gram for a in range(len(marked)) for gram in _prefixes(marked[a:], shortest, longest)]
+    return list(dict.fromkeys(found))
 
 
 def prefix(shortest: int, longest: int | None = None, of: str = "word") -> Affixes:
     """The first characters: ``prefix(1, 6)`` for lengths one to six, ``prefix(3)`` for three alone."""
-    longest = shortest if longest is None else longest
-    _checked("prefix", shortest, longest)
-
-    def make(value: str) -> list[str]:
-        return [value[:n] for n in range(shortest, min(longest, len(value)) + 1)]
-
-    return Affixes(_named("prefix", of, shortest, longest), of, make, False, shortest, longest, hashing.prefix_keys)
+    return _substrings("prefix", _prefixes, hashing.prefix_keys, shortest, longest, of)
 
 
 def suffix(shortest: int, longest: int | None = None, of: str = "word") -> Affixes:
     """The last characters: ``suffix(1, 6)`` for lengths one to six, ``suffix(3)`` for three alone."""
-    longest = shortest if longest is None else longest
-    _checked("suffix", shortest, longest)
-
-    def make(value: str) -> list[str]:
-        return [value[len(value) - n :] for n in range(shortest, min(longest, len(value)) + 1)]
-
-    return Affixes(_named("suffix", of, shortest, longest), of, make, False, shortest, longest, hashing.suffix_keys)
+    return _substrings("suffix", _suffixes, hashing.suffix_keys, shortest, longest, of)
 
 
 def ngrams(shortest: int, longest: int = hashing.LONGEST_WORD + 2, of: str = "word") -> Affixes:
     """All distinct character n-grams of the word with its edges marked; ``ngrams(1)`` takes every length."""
-    _checked("ngrams", shortest, longest)
-
-    def make(value: str) -> list[str]:
-        marked = chr(2) + value[: hashing.LONGEST_WORD] + chr(3)
-        found = {
-            marked[a : a + n]: None
-            for a in range(len(marked))
-            for n in range(shortest, longest + 1)
-            if a + n <= len(marked)
-        }
-        return list(found)
-
-    return Affixes(_named("ngrams", of, shortest, longest), of, make, False, shortest, longest, hashing.ngram_keys)
+    return _substrings("ngrams", _ngrams, hashing.ngram_keys, shortest, longest, of)
 
 
 SIMPLE: dict[str, Callable[[str], str]] = {

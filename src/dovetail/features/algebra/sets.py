@@ -1,21 +1,17 @@
-"""Named sets of templates, and sets read from TOML files."""
+"""Named sets of templates for tokens, and sets read from TOML files."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import ClassVar, Self
 
 from dovetail.errors import DovetailError
-from dovetail.features.algebra.attributes import written
-from dovetail.features.algebra.parse import parse
-from dovetail.features.algebra.templates import Call, Elsewhere, Template, flatten
-from dovetail.features.resources.resource import Resource
+from dovetail.features.algebra.features import Features, Named
+from dovetail.features.algebra.templates import EDGE, NODE, flatten
 from dovetail.features.resources.templates import FROM_FILES, class_of
 
-SETS: dict[str, tuple[str, tuple[str, ...]]] = {
+SETS: Named = {
     "finkel-ner": (
         "Finkel 2010, table 3.1, named entities",
         (
@@ -155,41 +151,19 @@ for _language in ("english", "chinese"):
     )
 
 
-@dataclass(frozen=True)
-class FeatureSet:
-    """Templates under a name.
+class FeatureSet(Features):
+    """Templates of tokens under a name: of labels (``node``) and of pairs of labels (``edge``).
 
     >>> FeatureSet.named("plain").name
     'plain'
     """
 
-    name: str
-    templates: tuple[Template, ...]
-    optional: frozenset[str] = field(default=frozenset(), compare=False)
-    """Columns that the set does without where the data has none, as named sets do without parts of speech."""
+    PARTS: ClassVar = (NODE, EDGE)
+    SETS: ClassVar = SETS
+    OTHERS: ClassVar = ", or give a .toml file"
 
     @classmethod
-    def named(cls, name: str) -> FeatureSet:
-        """A set by its name."""
-        if name not in SETS:
-            raise DovetailError(f"no feature set {name!r}; there are {', '.join(sorted(SETS))}, or give a .toml file")
-        found = cls.from_lines(name, SETS[name][1])
-        return replace(found, optional=frozenset(found.columns) - {"word"})
-
-    @classmethod
-    def from_lines(
-        cls,
-        name: str,
-        lines: Iterable[str],
-        functions: Iterable[Call] = (),
-        resources: Mapping[str, Resource] | None = None,
-    ) -> FeatureSet:
-        """A set from lines of the algebra, with the Python functions and the resources that they name."""
-        functions = tuple(functions)
-        return cls(name, tuple(flatten([parse(line, functions, resources) for line in lines])))
-
-    @classmethod
-    def from_toml(cls, path: str | Path) -> FeatureSet:
+    def from_toml(cls, path: str | Path) -> Self:
         """A set from a file with ``templates = [...]`` and, if wished, ``extends = "ner"`` and ``name``.
 
         Tables ``[clusters]``, ``[lexicon]`` and ``[association]`` give files by name, relative to this one.
@@ -226,81 +200,3 @@ class FeatureSet:
         found = cls(data.get("name", Path(path).stem), everything, base.optional - set(own.columns))
         unused = {name: r for name, r in resources.items() if name not in found.resources}
         return found.joined(**unused)  # a resource that no template names adds the usual templates of its kind
-
-    @classmethod
-    def of(cls, features: Any) -> FeatureSet:
-        """A set from whatever a user gives: a set, a name, a TOML file, or templates in any nesting."""
-        if isinstance(features, FeatureSet):
-            return features
-        if isinstance(features, str | Path):
-            if str(features).endswith(".toml"):
-                return cls.from_toml(features)
-            return cls.named(str(features))
-        if not isinstance(features, Iterable):
-            raise DovetailError(
-                f"features={features!r:.60}: give the name of a set such as 'ner', a TOML file, or a list of templates"
-            )
-        try:
-            made = [parse(f) if isinstance(f, str) else f for f in features]
-            return cls("custom", tuple(flatten(made)))
-        except (TypeError, ValueError) as error:
-            raise DovetailError(f"features: {error}") from None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        functions = [(t.function, t.name) for t in self.templates if isinstance(t, Call)]
-        return _read_again, (self.name, self.lines(), functions, self.resources, self.optional)
-
-    def lines(self) -> list[str]:
-        """The set as lines of the algebra, one template each."""
-        return [str(template) for template in self.templates]
-
-    def without_columns(self, missing: Iterable[str]) -> FeatureSet:
-        """The set less the templates that read any of these columns."""
-        gone = set(missing)
-        return replace(self, templates=tuple(t for t in self.templates if not gone & set(t.columns)))
-
-    @property
-    def looks_elsewhere(self) -> bool:
-        """Whether some template looks at other sentences of the document."""
-        return any(isinstance(t, Elsewhere) for t in self.templates)
-
-    def without_elsewhere(self) -> FeatureSet:
-        """The set less the templates that look at other sentences of the document."""
-        return replace(self, templates=tuple(t for t in self.templates if not isinstance(t, Elsewhere)))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Every column of the text that some template reads."""
-        return tuple(dict.fromkeys(c for t in self.templates for c in t.columns))
-
-    @property
-    def resources(self) -> dict[str, Resource]:
-        """Every resource that some template reads, by name."""
-        return {name: resource for t in self.templates for name, resource in t.resources.items()}
-
-    def joined(self, **resources: Resource) -> FeatureSet:
-        """The set with the usual templates of some resources, each under the name it is given here.
-
-        >>> from dovetail.features.resources.clusters import Clusters
-        >>> clusters = Clusters.of_paths({"London": "0110", "Paris": "0111", "the": "10"})
-        >>> list(FeatureSet.named("plain").joined(news=clusters).resources)
-        ['news']
-        """
-        if not resources:
-            return self
-        usual = [line for name, resource in resources.items() for line in resource.usual(written(name))]
-        more = FeatureSet.from_lines(self.name, usual, (), {**self.resources, **resources})
-        everything = tuple(flatten([self.templates, more.templates]))
-        return replace(self, name=" + ".join([self.name, *resources]), templates=everything)
-
-
-def _read_again(
-    name: str,
-    lines: list[str],
-    functions: list[tuple[Any, str]],
-    resources: dict[str, Resource],
-    optional: frozenset[str],
-) -> FeatureSet:
-    """A set out of a pickle: written as lines, because attributes hold functions without a name."""
-    calls = [Call(function, called) for function, called in functions]
-    return replace(FeatureSet.from_lines(name, lines, calls, resources), optional=optional)

@@ -1,16 +1,11 @@
-"""Named sets of templates for segments, and what resources add to them."""
+"""Templates of segments, their named sets, and what resources add to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-from dovetail.errors import DovetailError
-from dovetail.features.algebra.attributes import written
-from dovetail.features.algebra.spans import SpanFeatures
-from dovetail.features.resources.resource import Resource
+from dovetail.features.algebra.features import Features, Named
+from dovetail.features.algebra.spans import ANCHORS, PHRASE, parse_span
 
 _LIANG_BOUNDARIES = tuple(
     f"{name}[{where}]"
@@ -18,7 +13,39 @@ _LIANG_BOUNDARIES = tuple(
     for name in ("word", "lower", "type", "short_type", "prefix(1, 4)", "suffix(1, 4)")
 )
 
-SPAN_SETS: dict[str, tuple[str, tuple[str, ...]]] = {
+ENTITY_LINES = (
+    "bias[inside]",
+    "word[inside]",
+    "lower[inside]",
+    "ngrams(1, 6)[inside]",
+    "shape[inside]",
+    "pos[inside]",
+    "bias[start]",
+    "bias[end]",
+    "word[start - 2:start + 2]",
+    "word[end - 1:end + 3]",
+    "lower[start - 1:start + 2]",
+    "lower[end - 1:end + 2]",
+    "prefix(1, 4)[start - 1:start + 1]",
+    "suffix(1, 4)[start - 1:start + 1]",
+    "prefix(1, 4)[end:end + 2]",
+    "suffix(1, 4)[end:end + 2]",
+    "shape[start - 2:start + 2]",
+    "shape[end - 1:end + 3]",
+    "pos[start - 2:start + 2]",
+    "pos[end - 1:end + 3]",
+    "word[start - 1] & word[start]",
+    "word[end] & word[end + 1]",
+    "word[start - 1] & shape[start]",
+    "shape[end] & word[end + 1]",
+    "shape[start - 1] & shape[start]",
+    "shape[end] & shape[end + 1]",
+)
+"""What is seen of an entity inside it and at its ends."""
+
+WHOLE_LINES = ("pos[start - 1] & pos[start]", "pos[end] & pos[end + 1]", "phrase", "lower(phrase)", "shape(phrase)")
+
+SPAN_SETS: Named = {
     "liang-ner-spans": (
         "Liang 2005, figure 5-4, the regular features of the semi-Markov model",
         (
@@ -74,39 +101,10 @@ SPAN_SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ner-spans": (
         "our own set for named entities as segments of words",
         (
-            "bias[inside]",
-            "word[inside]",
-            "lower[inside]",
-            "ngrams(1, 6)[inside]",
-            "shape[inside]",
-            "pos[inside]",
-            "bias[start]",
-            "bias[end]",
-            "word[start - 2:start + 2]",
-            "word[end - 1:end + 3]",
-            "lower[start - 1:start + 2]",
-            "lower[end - 1:end + 2]",
-            "prefix(1, 4)[start - 1:start + 1]",
-            "suffix(1, 4)[start - 1:start + 1]",
-            "prefix(1, 4)[end:end + 2]",
-            "suffix(1, 4)[end:end + 2]",
-            "shape[start - 2:start + 2]",
-            "shape[end - 1:end + 3]",
-            "pos[start - 2:start + 2]",
-            "pos[end - 1:end + 3]",
-            "word[start - 1] & word[start]",
-            "word[end] & word[end + 1]",
-            "word[start - 1] & shape[start]",
-            "shape[end] & word[end + 1]",
-            "shape[start - 1] & shape[start]",
-            "shape[end] & shape[end + 1]",
+            *ENTITY_LINES,
             "shape[start - 2] & shape[start - 1] & shape[start]",
             "shape[end] & shape[end + 1] & shape[end + 2]",
-            "pos[start - 1] & pos[start]",
-            "pos[end] & pos[end + 1]",
-            "phrase",
-            "lower(phrase)",
-            "shape(phrase)",
+            *WHOLE_LINES,
         ),
     ),
 }
@@ -128,34 +126,18 @@ USUAL: dict[str, tuple[str, ...]] = {
 """The templates that a resource of each kind adds to a set."""
 
 
-def span_features(
-    features: Any, resources: Mapping[str, Resource] | None = None, functions: Iterable[Any] = ()
-) -> SpanFeatures:
-    """A set from whatever a user gives: a set, a name, a TOML file with ``templates``, or lines of the algebra.
+class SpanFeatures(Features):
+    """Templates of segments under a name: of their start, their end, each token inside, and of them as a whole.
 
-    A named set is joined by the usual templates of the resources.
-
-    >>> span_features(["phrase", "word[start]"]).name
-    'custom'
+    >>> SpanFeatures.of(["word[start - 1:start + 1]", "phrase", "length"]).lines()
+    ['word[start - 1]', 'word[start]', 'phrase', 'length']
     """
-    resources = dict(resources or {})
-    if isinstance(features, SpanFeatures):
-        return features
-    if isinstance(features, str | Path) and str(features).endswith(".toml"):
-        from dovetail.features.algebra.sets import FeatureSet
 
-        raise DovetailError(f"{features}: give templates of segments as lines, not as {FeatureSet.__name__} files")
-    if isinstance(features, str):
-        if features not in SPAN_SETS:
-            raise DovetailError(f"no feature set {features!r} of segments; there are {', '.join(sorted(SPAN_SETS))}")
-        usual = [
-            line.format(name=written(name)) for name, resource in resources.items() for line in USUAL[resource.kind]
-        ]
-        found = SpanFeatures.from_lines(features, [*SPAN_SETS[features][1], *usual], functions, resources)
-        return replace(found, optional=frozenset(found.columns) - {"word"})
-    try:
-        return SpanFeatures.from_lines("custom", features, functions, resources)
-    except TypeError as error:
-        raise DovetailError(
-            f"features={features!r:.60}: give the name of a set, or a list of templates ({error})"
-        ) from None
+    PARTS: ClassVar = (*ANCHORS, PHRASE)
+    SETS: ClassVar = SPAN_SETS
+    USUAL: ClassVar = USUAL
+    WHAT: ClassVar = " of segments"
+    parse = staticmethod(parse_span)
+
+
+span_features = SpanFeatures.of

@@ -1,138 +1,122 @@
 """The template algebra for segments: what is seen at their start, at their end, inside them, and of them as a whole.
 
 >>> parse_span("word[start - 1] & word[start]")
-(start) [word[-1] & word[0]]
->>> parse_span("shape[end + 1]")
-(end) [shape[1]]
+[word[start - 1] & word[start]]
+>>> parse_span("shape[end:end + 2]")
+[shape[end], shape[end + 1]]
 >>> parse_span("lower[inside]")                # of every token of the segment
-(inside) [lower[0]]
+[lower[inside]]
 >>> parse_span("shape(phrase)")                # the shapes of all its tokens, in a row
-(phrase) [shape(phrase)]
+[shape(phrase)]
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from dovetail.errors import DovetailError
 from dovetail.features.algebra.attributes import Attribute, identity, simple, written
-from dovetail.features.algebra.parse import PLAIN, TemplateError, parse
-from dovetail.features.algebra.templates import At, Call, Template, flatten
-from dovetail.features.resources.resource import Derivable, Resource
+from dovetail.features.algebra.syntax import PLAIN, TemplateError, parse, reading
+from dovetail.features.algebra.templates import At, Call, OfOne, Template
+from dovetail.features.resources.resource import Resource
 
 ANCHORS = ("start", "end", "inside")
 PHRASE = "phrase"
 
 
 @dataclass(frozen=True, repr=False)
-class Phrase(Template):
+class Phrase(OfOne):
     """The values of an attribute at all tokens of a segment, in a row."""
 
-    attribute: Attribute
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column that the attribute reads."""
-        return At(((self.attribute, 0),)).columns
-
-    @property
-    def resources(self) -> dict[str, Resource]:
-        """The resource of the attribute."""
-        return At(((self.attribute, 0),)).resources
-
-    @property
-    def derived(self) -> dict[str, Derivable]:
-        """The derived column of the attribute."""
-        return At(((self.attribute, 0),)).derived
-
-    def text(self) -> str:
+    def written(self, place: Callable[[int], str]) -> str:
         """``phrase``, or the attribute of it."""
         return PHRASE if self.attribute.name == "word" else f"{self.attribute}(phrase)"
+
+    def __str__(self) -> str:
+        if self.attribute.resource is not None:
+            return f"{self.attribute.name.removesuffix(')')}, phrase)"
+        return f"{self.attribute.column}(phrase)" if self.attribute.name.startswith("column(") else self.text()
 
 
 @dataclass(frozen=True, repr=False)
 class Length(Template):
     """How many tokens a segment has."""
 
-    def text(self) -> str:
-        """Always ``length``."""
-        return "length"
+    FORM: ClassVar = "length"
 
 
 @dataclass(frozen=True, repr=False)
-class Listed(Template):
-    """Whether a segment is a phrase of a lexicon, and under which labels."""
+class LookedUp(OfOne):
+    """What a resource says of a whole segment: the labels it has in a lexicon, or its association, a number."""
 
-    name: str
-    lexicon: Any = field(compare=False)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The words."""
-        return ("word",)
-
-    @property
-    def resources(self) -> dict[str, Resource]:
-        """The lexicon."""
-        return {self.name: self.lexicon}
-
-    def text(self) -> str:
-        """The lexicon by name."""
-        return f"lexicon({written(self.name)}, phrase)"
+    FORM: ClassVar = "{attribute}"
 
 
 @dataclass(frozen=True, repr=False)
-class Tied(Template):
-    """The weakest association between neighbours inside a segment, as a number."""
+class Ends(Template):
+    """What is seen from the first token and from the last token of a segment, together."""
 
-    name: str
-    table: Any = field(compare=False)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The words."""
-        return ("word",)
+    start: At
+    end: At
 
     @property
-    def resources(self) -> dict[str, Resource]:
-        """The association table."""
-        return {self.name: self.table}
+    def reads(self) -> tuple[Attribute, ...]:
+        """The attributes at either end."""
+        return self.start.reads + self.end.reads
 
-    def text(self) -> str:
-        """The table by name."""
-        return f"association({written(self.name)}, phrase)"
+    def written(self, place: Callable[[int], str]) -> str:
+        """Both ends, joined."""
+        return f"{self.start.text()} to {self.end.text()}"
 
-
-class Anchored(NamedTuple):
-    """Templates, and what their positions count from: start, end, inside, or the phrase as a whole."""
-
-    anchor: str
-    templates: list[Template]
-
-    def __repr__(self) -> str:
-        return f"({self.anchor}) {self.templates}"
+    def __str__(self) -> str:
+        return f"{self.start} & {self.end}"
 
 
-def parse_span(text: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None) -> Anchored:
+def parse_span(
+    text: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None
+) -> list[Template]:
     """Read one line of the algebra of segments. ``known``: resources by name."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
+    with reading(text) as tree:
         if (whole := _whole(tree, known or {})) is not None:
-            return Anchored(PHRASE, [whole])
+            return of_part(PHRASE, [whole], text)
         moving = _Moving()
         moved = ast.unparse(moving.visit(tree))
-    except TemplateError as error:
-        raise TemplateError(f"template {text!r}: {error}") from None
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
-        raise TemplateError(f"template {text!r}: {error}") from None
-    if len(moving.anchors) != 1:
-        raise TemplateError(
-            f"template {text!r}: say where, and once: word[start - 1], word[end], word[inside], or phrase"
-        )
-    return Anchored(moving.anchors.pop(), parse(moved, functions, known))
+        if len(moving.anchors) != 1:
+            raise TemplateError("say where, and once: word[start - 1], word[end], word[inside], or phrase")
+    return of_part(moving.anchors.pop(), parse(moved, functions, known), text)
+
+
+def of_part(part: str, templates: Sequence[Template], line: str) -> list[Template]:
+    """The templates of a line as those of a part of segments."""
+    if any(template.edge for template in templates):
+        raise TemplateError(f"template {line!r}: a segment is not scored with the label before it")
+    return [replace(template, part=part) for template in templates]
+
+
+def parse_ends(line: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None) -> Ends:
+    """Read a line that names both ends.
+
+    >>> parse_ends("word[start - 1] & shape[end + 1]").text()
+    'word[-1] to shape[1]'
+    """
+    ends: dict[str, tuple[tuple[Attribute, int], ...]] = {"start": (), "end": ()}
+    for part in _conjuncts(ast.parse(line.strip(), mode="eval").body):
+        [template, *more] = parse_span(ast.unparse(part), functions, known)
+        if not more and isinstance(template, At) and all(attribute.single for attribute in template.reads):
+            ends[template.part] = ends.get(template.part, ()) + template.parts
+        else:
+            ends[PHRASE] = ()
+    if len(ends) > 2 or not all(ends.values()):
+        raise TemplateError(f"template {line!r}: of both ends, each part has one value at one position")
+    return Ends(*(At(parts, part=anchor) for anchor, parts in ends.items()), part=PHRASE)
+
+
+def _conjuncts(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
+        return [*_conjuncts(node.left), *_conjuncts(node.right)]
+    return [node]
 
 
 class _Moving(ast.NodeTransformer):
@@ -183,79 +167,16 @@ def _whole(node: ast.expr, known: Mapping[str, Resource]) -> Template | None:
             if not attribute.single:
                 raise TemplateError(f"{name}(phrase): {name} has not one value for every token")
             return Phrase(attribute)
-        case ast.Call(ast.Name("lexicon" | "association" as function), [name, ast.Name("phrase")], []):
-            called = str(name.id if isinstance(name, ast.Name) else ast.literal_eval(name))
+        case ast.Call(ast.Name("lexicon" | "association" as function), [given, ast.Name("phrase")], []):
+            called = str(given.id if isinstance(given, ast.Name) else ast.literal_eval(given))
             found = known.get(called)
             if found is None or found.kind != function:
                 raise TemplateError(f"{function} needs a resource of that kind with the name {called!r}")
-            return Listed(called, found) if function == "lexicon" else Tied(called, found)
+            name = f"{function}({written(called)}, phrase)"
+            return LookedUp(Attribute(name, "word", str.split, resource=(called, found)))
         case ast.Call(ast.Name("cluster"), [*arguments, ast.Name("phrase")], []):
             at = parse(f"cluster({', '.join(map(ast.unparse, arguments))})[0]", (), known)[0]
             if not isinstance(at, At) or not at.parts[0][0].single:
                 raise TemplateError("cluster(name, bits, phrase) takes one number of bits")
             return Phrase(at.parts[0][0])
     return None
-
-
-@dataclass(frozen=True)
-class SpanFeatures:
-    """Templates of segments under a name, sorted by what they look at.
-
-    >>> SpanFeatures.from_lines("mine", ["word[start - 1]", "word[end + 1]", "phrase", "length"]).lines()
-    ['word[start - 1]', 'word[end + 1]', 'phrase', 'length']
-    """
-
-    name: str
-    parts: Mapping[str, tuple[Template, ...]]
-    written_as: tuple[str, ...]
-    optional: frozenset[str] = field(default=frozenset(), compare=False)
-    """Columns that the set does without where the data has none."""
-
-    @classmethod
-    def from_lines(
-        cls,
-        name: str,
-        lines: Iterable[str],
-        functions: Iterable[Call] = (),
-        resources: Mapping[str, Resource] | None = None,
-    ) -> SpanFeatures:
-        """A set from lines of the algebra, with the Python functions and the resources that they name."""
-        written_as = tuple(dict.fromkeys(line.strip() for line in lines))
-        found: dict[str, list[Template]] = {}
-        for line in written_as:
-            anchor, templates = parse_span(line, tuple(functions), resources)
-            if any(template.edge for template in templates):
-                raise DovetailError(f"template {line!r}: a segment is not scored with the label before it")
-            found.setdefault(anchor, []).extend(templates)
-        return cls(name, {anchor: tuple(flatten(found[anchor])) for anchor in found}, written_as)
-
-    def lines(self) -> list[str]:
-        """The set as lines of the algebra."""
-        return list(self.written_as)
-
-    @property
-    def templates(self) -> tuple[Template, ...]:
-        """All templates, of all parts."""
-        return tuple(template for part in self.parts.values() for template in part)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Every column of the text that some template reads."""
-        return tuple(dict.fromkeys(c for t in self.templates for c in t.columns))
-
-    @property
-    def resources(self) -> dict[str, Resource]:
-        """Every resource that some template reads, by name."""
-        return {name: resource for t in self.templates for name, resource in t.resources.items()}
-
-    def without_columns(self, missing: Iterable[str]) -> SpanFeatures:
-        """The set less the templates that read any of these columns."""
-        gone = set(missing)
-        if not gone & set(self.columns):
-            return self
-        kept = [
-            line
-            for line in self.written_as
-            if not gone & {c for t in parse_span(line, (), self.resources).templates for c in t.columns}
-        ]
-        return replace(SpanFeatures.from_lines(self.name, kept, (), self.resources), optional=self.optional)

@@ -6,116 +6,21 @@ import re
 import unicodedata
 from bisect import bisect_right
 
-GREEK = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-    "upsilon",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-]
+GREEK = """
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi
+    chi psi omega
+""".split()
 _GREEK = re.compile("|".join(sorted(GREEK, key=len, reverse=True)))
 _REPEATED = re.compile(r"([gdxX])\1{3,}")
 
 TITLES = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "miss",
-        "dr",
-        "prof",
-        "professor",
-        "sir",
-        "madam",
-        "lord",
-        "lady",
-        "rev",
-        "reverend",
-        "fr",
-        "father",
-        "sr",
-        "sister",
-        "hon",
-        "judge",
-        "justice",
-        "president",
-        "vice-president",
-        "chairman",
-        "chairwoman",
-        "minister",
-        "premier",
-        "chancellor",
-        "king",
-        "queen",
-        "prince",
-        "princess",
-        "duke",
-        "duchess",
-        "pope",
-        "cardinal",
-        "bishop",
-        "archbishop",
-        "senator",
-        "sen",
-        "congressman",
-        "congresswoman",
-        "rep",
-        "representative",
-        "governor",
-        "gov",
-        "mayor",
-        "ambassador",
-        "general",
-        "gen",
-        "colonel",
-        "col",
-        "major",
-        "maj",
-        "captain",
-        "capt",
-        "lieutenant",
-        "lt",
-        "sergeant",
-        "sgt",
-        "corporal",
-        "cpl",
-        "admiral",
-        "adm",
-        "commander",
-        "cmdr",
-        "officer",
-        "inspector",
-        "detective",
-        "sheriff",
-        "coach",
-        "herr",
-        "frau",
-        "monsieur",
-        "madame",
-        "señor",
-        "señora",
-        "don",
-        "doña",
-    ]
+    """
+    mr mrs ms miss dr prof professor sir madam lord lady rev reverend fr father sr sister hon judge justice
+    president vice-president chairman chairwoman minister premier chancellor king queen prince princess duke duchess
+    pope cardinal bishop archbishop senator sen congressman congresswoman rep representative governor gov mayor
+    ambassador general gen colonel col major maj captain capt lieutenant lt sergeant sgt corporal cpl admiral adm
+    commander cmdr officer inspector detective sheriff coach herr frau monsieur madame señor señora don doña
+""".split()
 )
 
 

@@ -12,46 +12,72 @@ edge(word[0])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from functools import wraps
+from typing import Any, ClassVar, ParamSpec, overload
 
 from dovetail.errors import DovetailError
 from dovetail.features.algebra import attributes
 from dovetail.features.algebra.attributes import Attribute
-from dovetail.features.compile.hashing import LONGEST_WORD
 from dovetail.features.resources.resource import Derivable, Resource
 
 Extracted = Sequence[Iterable[str] | Mapping[str, float]]
 
 
+NODE, EDGE = "node", "edge"
+
+
 @dataclass(frozen=True)
 class Template:
-    """Base of all templates. ``edge`` says whether its features look at a pair of labels or at one."""
+    """Base of all templates. ``part`` says what its features are of: a token's label, a pair of labels, a segment."""
 
-    edge: bool = field(default=False, kw_only=True)
+    part: str = field(default=NODE, kw_only=True)
+
+    FORM: ClassVar[str] = ""
+    """How the template is written: its fields by name, and ``place`` for the position."""
+
+    @property
+    def edge(self) -> bool:
+        """Whether its features look at a pair of labels."""
+        return self.part == EDGE
+
+    @property
+    def reads(self) -> tuple[Attribute, ...]:
+        """The attributes that the template is made of."""
+        return ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the text that the template reads."""
-        return ()
+        return tuple(dict.fromkeys(a.column if a.maker is None else "word" for a in self.reads))
 
     @property
     def resources(self) -> dict[str, Resource]:
         """The resources that the template reads, by name."""
-        return {}
+        return dict(a.resource for a in self.reads if a.resource is not None)
 
     @property
     def derived(self) -> dict[str, Derivable]:
         """The columns that are to be made from the words before the template is compiled, and what makes each."""
-        return {}
+        return {a.column: a.maker for a in self.reads if a.maker is not None}
 
     def text(self) -> str:
-        """The template as it is written."""
-        raise NotImplementedError
+        """What is seen, apart from whose feature it is: features of different parts may have one key."""
+        return self.written(str)
+
+    def written(self, place: Callable[[int], str]) -> str:
+        """The template with its positions written by ``place``."""
+        return self.FORM.format_map({**vars(self), "place": place(getattr(self, "offset", 0))})
 
     def __str__(self) -> str:
-        return f"edge({self.text()})" if self.edge else self.text()
+        match self.part:
+            case "start" | "end" | "inside" as anchor:
+                text = self.written(lambda n: f"{anchor} {'-' if n < 0 else '+'} {abs(n)}" if n else anchor)
+                return text if f"[{anchor}" in text else f"{text}[{anchor}]"
+            case "edge" | "tag" | "joint" as part:
+                return f"{part}({self.text()})"
+        return self.text()
 
     def __repr__(self) -> str:
         return str(self)
@@ -64,23 +90,13 @@ class At(Template):
     parts: tuple[tuple[Attribute, int], ...]
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the text that the template reads."""
-        return tuple(dict.fromkeys("word" if a.column in self.derived else a.column for a, _ in self.parts))
+    def reads(self) -> tuple[Attribute, ...]:
+        """The attributes at all positions."""
+        return tuple(attribute for attribute, _ in self.parts)
 
-    @property
-    def resources(self) -> dict[str, Resource]:
-        """The resources of the parts."""
-        return dict(a.resource for a, _ in self.parts if a.resource is not None)
-
-    @property
-    def derived(self) -> dict[str, Derivable]:
-        """The derived columns of the parts."""
-        return {a.column: a.maker for a, _ in self.parts if a.maker is not None}
-
-    def text(self) -> str:
+    def written(self, place: Callable[[int], str]) -> str:
         """The parts joined by ``&``."""
-        return " & ".join(f"{attribute}[{offset}]" for attribute, offset in self.parts)
+        return " & ".join(f"{attribute}[{place(offset)}]" for attribute, offset in self.parts)
 
     def __and__(self, other: At) -> At:
         if not isinstance(other, At):
@@ -89,94 +105,54 @@ class At(Template):
 
 
 @dataclass(frozen=True, repr=False)
-class Bag(Template):
+class OfOne(Template):
+    """Base of the templates of one attribute."""
+
+    attribute: Attribute
+
+    @property
+    def reads(self) -> tuple[Attribute, ...]:
+        """The one attribute."""
+        return (self.attribute,)
+
+
+@dataclass(frozen=True, repr=False)
+class Bag(OfOne):
     """The set of values of an attribute in a window, positions forgotten.
 
     An attribute with several values for a word (affixes) has those of each distinct word.
     """
 
-    attribute: Attribute
     first: int
     last: int
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column that the bag reads."""
-        return At(((self.attribute, 0),)).columns
-
-    @property
-    def resources(self) -> dict[str, Resource]:
-        """The resource of the attribute."""
-        return At(((self.attribute, 0),)).resources
-
-    @property
-    def derived(self) -> dict[str, Derivable]:
-        """The derived column of the attribute."""
-        return At(((self.attribute, 0),)).derived
-
-    def text(self) -> str:
-        """The attribute and the window."""
-        return f"bag({self.attribute}, {self.first}, {self.last})"
+    FORM: ClassVar = "bag({attribute}, {first}, {last})"
 
 
 @dataclass(frozen=True, repr=False)
-class Elsewhere(Template):
+class Elsewhere(OfOne):
     """The values that an attribute has beside the same word in other sentences of the document.
 
     Only words written with a capital are looked for again, case ignored. Each distinct word beside them counts once.
     """
 
-    attribute: Attribute
     offset: int
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The column of the attribute, and the words that come again."""
-        return tuple(dict.fromkeys(("word", *At(((self.attribute, 0),)).columns)))
+        return tuple(dict.fromkeys(("word", *super().columns)))
 
-    @property
-    def resources(self) -> dict[str, Resource]:
-        """The resource of the attribute."""
-        return At(((self.attribute, 0),)).resources
-
-    @property
-    def derived(self) -> dict[str, Derivable]:
-        """The derived column of the attribute."""
-        return At(((self.attribute, 0),)).derived
-
-    def text(self) -> str:
-        """The attribute and the position."""
-        return f"elsewhere({self.attribute}[{self.offset}])"
+    FORM: ClassVar = "elsewhere({attribute}[{place}])"
 
 
 @dataclass(frozen=True, repr=False)
-class Number(Template):
+class Number(OfOne):
     """A column of numbers as one real-valued feature."""
 
-    column: str
     offset: int = 0
-    source: tuple[str, Any] | None = field(default=None, compare=False)
-    """Of a derived column: the name of its resource, and the resource."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column of numbers."""
-        return (self.column,) if self.source is None else ("word",)
-
-    @property
-    def resources(self) -> dict[str, Resource]:
-        """The resource that the numbers come from."""
-        return {} if self.source is None else dict([self.source])
-
-    @property
-    def derived(self) -> dict[str, Derivable]:
-        """The column of numbers, if it is made from the words."""
-        return {} if self.source is None else {self.column: self.source[1]}
-
-    def text(self) -> str:
-        """The column and the position."""
-        name = f"number({attributes.written(self.column)})" if self.source is None else self.column
-        return f"{name}[{self.offset}]"
+    FORM: ClassVar = "{attribute}[{place}]"
 
     def __getitem__(self, offset: int) -> Number:
         return replace(self, offset=offset)
@@ -186,9 +162,7 @@ class Number(Template):
 class Bias(Template):
     """A feature that is always there: it learns how common each label is."""
 
-    def text(self) -> str:
-        """Always ``bias``."""
-        return "bias"
+    FORM: ClassVar = "bias"
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,9 +176,7 @@ class Call(Template):
     function: Callable[[Any], Extracted] = field(compare=False)
     name: str = ""
 
-    def text(self) -> str:
-        """The name of the function."""
-        return f"call({self.name})"
+    FORM: ClassVar = "call({name})"
 
 
 def weighted(found: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
@@ -252,24 +224,23 @@ def column(name: str) -> Source:
     return Source(attributes.identity(name))
 
 
-def prefix(shortest: int, longest: int | None = None, of: str = "word") -> Source:
-    """The first ``shortest`` to ``longest`` characters."""
-    return Source(attributes.prefix(shortest, longest, of))
+Arguments = ParamSpec("Arguments")
 
 
-def suffix(shortest: int, longest: int | None = None, of: str = "word") -> Source:
-    """The last ``shortest`` to ``longest`` characters."""
-    return Source(attributes.suffix(shortest, longest, of))
+def _source(attribute: Callable[Arguments, Attribute]) -> Callable[Arguments, Source]:
+    """The source of an attribute of the same name."""
+
+    @wraps(attribute)
+    def source(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Source:
+        return Source(attribute(*args, **kwargs))
+
+    return source
 
 
-def ngrams(shortest: int, longest: int = LONGEST_WORD + 2, of: str = "word") -> Source:
-    """All character n-grams, the edges of the word marked."""
-    return Source(attributes.ngrams(shortest, longest, of))
-
-
-def of_column(name: str, of: str) -> Source:
-    """A simple attribute (``shape``, ``lower``, ...) of another column than the word."""
-    return Source(attributes.simple(name, of))
+prefix = _source(attributes.prefix)
+suffix = _source(attributes.suffix)
+ngrams = _source(attributes.ngrams)
+simple = _source(attributes.simple)
 
 
 def bag(source: Source, first: int, last: int | None = None) -> list[Bag]:
@@ -295,7 +266,7 @@ def elsewhere(*templates: At | Iterable[At]) -> list[Elsewhere]:
 
 def number(name: str) -> Number:
     """A column of numbers as a real-valued feature: ``number("score")[0]``."""
-    return Number(name)
+    return Number(attributes.mapped(f"number({attributes.written(name)})", name, str))
 
 
 def call(function: Callable[[Any], Extracted], name: str | None = None) -> Call:
@@ -308,36 +279,39 @@ def call(function: Callable[[Any], Extracted], name: str | None = None) -> Call:
 
 def edge(*templates: Template | Iterable[Template]) -> list[Template] | Template:
     """The same features, joined with the pair (previous label, label)."""
-    made = [replace(t, edge=True) for t in flatten(templates)]
+    made = [replace(t, part=EDGE) for t in flatten(templates)]
     return made[0] if len(made) == 1 else made
 
 
 def flatten(templates: Iterable[Any]) -> list[Template]:
     """Templates out of any nesting of lists, in order, without repeats."""
-    found: dict[Template, None] = {}
-    for item in templates:
-        if isinstance(item, Template):
-            if isinstance(item, Call) and any(t is not item and t == item for t in found if isinstance(t, Call)):
-                raise ValueError(f"two functions with the name {item.name!r}: call(function, 'another_name')")
-            found[item] = None
-        elif callable(item) and not isinstance(item, Source):
-            found[call(item)] = None
-        elif isinstance(item, Source):
-            found[item[0]] = None
-        elif isinstance(item, str) or not isinstance(item, Iterable):
-            raise TypeError(f"not a template: {item!r}")
-        else:
-            found.update(dict.fromkeys(flatten(item)))
+    found: dict[Template, Any] = {}
+    for template in _each(templates):
+        if isinstance(template, Call) and found.get(template, template).function is not template.function:
+            raise ValueError(f"two functions with the name {template.name!r}: call(function, 'another_name')")
+        found.setdefault(template, template)
     return list(found)
 
 
+def _each(templates: Iterable[Any]) -> Iterator[Template]:
+    for item in templates:
+        if isinstance(item, Template | Source):
+            yield item if isinstance(item, Template) else item[0]
+        elif callable(item):
+            yield call(item)
+        elif isinstance(item, str) or not isinstance(item, Iterable):
+            raise TypeError(f"not a template: {item!r}")
+        else:
+            yield from _each(item)
+
+
 word = column("word")
-lower = Source(attributes.simple("lower"))
-shape = Source(attributes.simple("shape"))
-type_ = Source(attributes.simple("type"))
-short_type = Source(attributes.simple("short_type"))
-cap = Source(attributes.simple("cap"))
-normal = Source(attributes.simple("normal"))
-title = Source(attributes.simple("title"))
-radicals = Source(attributes.simple("radicals"))
+lower = simple("lower")
+shape = simple("shape")
+type_ = simple("type")
+short_type = simple("short_type")
+cap = simple("cap")
+normal = simple("normal")
+title = simple("title")
+radicals = simple("radicals")
 bias = Bias()

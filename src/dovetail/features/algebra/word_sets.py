@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import ClassVar
 
-from dovetail.features.algebra.attributes import written
+from dovetail.features.algebra.features import Named
 from dovetail.features.algebra.sets import SETS, FeatureSet
-from dovetail.features.resources.resource import Resource
 
-WORD_SETS: dict[str, tuple[str, tuple[str, ...]]] = {
+WORD_SETS: Named = {
     "words": (
         "our own set for words as tags of characters",
         (
@@ -38,29 +36,15 @@ USUAL: dict[str, tuple[str, ...]] = {
 """What a resource of these kinds adds to sets over characters, instead of its usual templates."""
 
 
-def _usual(name: str, resource: Resource) -> list[str]:
-    lines = USUAL.get(resource.kind)
-    return resource.usual(name) if lines is None else [line.format(name=name) for line in lines]
-
-
-def chain_features(
-    features: Any, resources: Mapping[str, Resource] | None = None, functions: Iterable[Any] = ()
-) -> FeatureSet:
-    """A set for chains of characters or words from whatever a user gives; resources join a named set.
+class CharacterFeatures(FeatureSet):
+    """Templates of characters or words as tokens of a chain.
 
     >>> chain_features("words").name
     'words'
     """
-    resources = dict(resources or {})
-    if not isinstance(features, Iterable | FeatureSet):
-        return FeatureSet.of(features)
-    if isinstance(features, str) and (features in WORD_SETS or features in SETS):
-        lines = (WORD_SETS | SETS)[features][1]
-        usual = [line for name, resource in resources.items() for line in _usual(written(name), resource)]
-        found = FeatureSet.from_lines(features, [*lines, *usual], functions, resources)
-        return FeatureSet(found.name, found.templates, frozenset(found.columns) - {"word"})
-    if isinstance(features, FeatureSet | str):
-        return FeatureSet.of(features)
-    if all(isinstance(line, str) for line in features):
-        return FeatureSet.from_lines("custom", features, functions, resources)
-    return FeatureSet.of(features)
+
+    SETS: ClassVar = WORD_SETS | SETS
+    USUAL: ClassVar = USUAL
+
+
+chain_features = CharacterFeatures.of

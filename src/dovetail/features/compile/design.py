@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.features.algebra.attributes import Attribute
-from dovetail.features.algebra.repeats import elsewhere_index, repeats
 from dovetail.features.algebra.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import KeyRows, Keys
 from dovetail.features.compile.index import Collector, FeatureIndex, narrow
 from dovetail.features.compile.links import Links
+from dovetail.features.compile.repeats import elsewhere_index, repeats
 from dovetail.kernel import kernel
 
 
@@ -169,10 +169,11 @@ class Compiler:
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
         """Conjunctions across positions of attributes with one value each: one key a token. Shapes: [tokens]."""
-        return [self._conjunction(t) for t in templates if _is_direct(t)]
+        return [self.conjunction(t, salt(t)) for t in templates if _is_direct(t)]
 
-    def _conjunction(self, template: At) -> Keys:
-        key = np.array([salt(template)])
+    def conjunction(self, template: At, first: np.uint64) -> Keys:
+        """The key of a conjunction at every token, begun with ``first``. Shape [tokens]."""
+        key = np.array([first])
         for attribute, offset in template.parts:
             part = self.attribute_keys(attribute).keys[self.ids_at(attribute.column, offset)]
             out = np.empty(len(part), dtype=np.uint64)
@@ -206,7 +207,7 @@ class Compiler:
         return Rows(index, keys.indptr, keys.keys)
 
     def _number(self, template: Number) -> Rows:
-        column = self.columns.columns[template.column]
+        column = self.columns.columns[template.attribute.column]
         values = column.numbers
         if values is None:
             values = np.zeros(len(column.types))
@@ -222,7 +223,7 @@ class Compiler:
         except ValueError:
             value = np.nan
         if not np.isfinite(value):
-            token = int(np.flatnonzero(self.columns.columns[template.column].ids == number)[0])
+            token = int(np.flatnonzero(self.columns.columns[template.attribute.column].ids == number)[0])
             sentence = int(np.searchsorted(self.columns.offsets, token, side="right")) - 1
             word = token - int(self.columns.offsets[sentence]) + 1
             raise DovetailError(f"{template}: sentence {sentence + 1}, word {word}: {text!r} is not a finite number")
@@ -249,13 +250,11 @@ class Compiler:
                         )
                     values.append(float(value))
                 counts.append(len(features))
-        indptr = np.zeros(len(counts) + 1, dtype=np.int64)
-        np.cumsum(counts, out=indptr[1:])
         keys = hashing.string_keys(names)
         out = np.empty_like(keys)
         hashing.combine(np.array([salt(template)]), keys, out)
         index = np.arange(len(counts), dtype=np.int32)[:, None]
-        return Rows(index, indptr, out, np.array(values, dtype=np.float64))
+        return Rows(index, hashing.pointers(counts), out, np.array(values, dtype=np.float64))
 
 
 def _is_direct(template: Template) -> TypeGuard[At]:
@@ -286,9 +285,7 @@ def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
         out = np.empty(len(right), dtype=np.uint64)
         if len(out):
             hashing.combine(left, right, out)
-        indptr = np.zeros(rows + 1, dtype=np.int64)
-        np.cumsum(counts * more, out=indptr[1:])
-        result = KeyRows(indptr, out)
+        result = KeyRows(hashing.pointers(counts * more), out)
     return result
 
 
@@ -297,8 +294,7 @@ def _side_by_side(parts: Sequence[KeyRows]) -> KeyRows:
     if len(parts) == 1:
         return parts[0]
     counts = np.stack([np.diff(p.indptr) for p in parts])
-    indptr = np.zeros(counts.shape[1] + 1, dtype=np.int64)
-    np.cumsum(counts.sum(axis=0), out=indptr[1:])
+    indptr = hashing.pointers(counts.sum(axis=0))
     keys = np.empty(indptr[-1], dtype=np.uint64)
     begin = indptr[:-1].copy()
     for part, count in zip(parts, counts, strict=True):

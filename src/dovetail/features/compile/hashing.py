@@ -10,7 +10,7 @@ A string of code points c_1 .. c_n under a seed has the key ``mix(fold(... fold(
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,18 @@ class Packed(NamedTuple):
 def pack(strings: Sequence[str]) -> Packed:
     """Lay strings end to end as code points."""
     codes = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    start = np.zeros(len(strings) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)), out=start[1:])
-    return Packed(codes, start)
+    return Packed(codes, pointers(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))))
+
+
+def pointers(counts: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
+    """Where each of some rows begins if they are laid end to end, from how long they are: [n] to [n + 1].
+
+    >>> pointers([2, 0, 1])
+    array([0, 2, 2, 3])
+    """
+    found = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=found[1:])
+    return found
 
 
 @inner
@@ -172,8 +181,7 @@ class KeyRows(NamedTuple):
     def take(self, which: NDArray[np.integer]) -> KeyRows:
         """Some rows in this order, any of them more than once."""
         counts = np.diff(self.indptr)[which]
-        indptr = np.zeros(len(which) + 1, dtype=np.int64)
-        np.cumsum(counts, out=indptr[1:])
+        indptr = pointers(counts)
         within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
         return KeyRows(indptr, self.keys[np.repeat(self.indptr[which], counts) + within])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.compile.hashing import Keys
+from dovetail.features.compile.hashing import Keys, pointers
 from dovetail.kernel import kernel
 
 
@@ -41,7 +41,7 @@ def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
     return found[: _distinct(keys, found, numbers)].copy(), numbers
 
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # keys that count up are spread over the table too
+_MULTIPLY = np.uint64(0x9E3779B97F4A7C15)  # keys that count up are spread over the table too
 
 
 @kernel
@@ -57,7 +57,7 @@ def _distinct(keys: Keys, found: Keys, numbers: NDArray[np.int32]) -> int:
     size = 0
     for i in range(len(keys)):
         key = keys[i]
-        slot = np.int64((key * _SPREAD) >> shift)
+        slot = np.int64((key * _MULTIPLY) >> shift)
         while table[slot] >= 0 and found[table[slot]] != key:
             slot = (slot + 1) & (len(table) - 1)
         if table[slot] < 0:
@@ -70,11 +70,11 @@ def _distinct(keys: Keys, found: Keys, numbers: NDArray[np.int32]) -> int:
                 for j in range(len(table)):
                     table[j] = -1
                 for j in range(size):
-                    place = np.int64((found[j] * _SPREAD) >> shift)
+                    place = np.int64((found[j] * _MULTIPLY) >> shift)
                     while table[place] >= 0:
                         place = (place + 1) & (len(table) - 1)
                     table[place] = j
-                slot = np.int64((key * _SPREAD) >> shift)
+                slot = np.int64((key * _MULTIPLY) >> shift)
                 while found[table[slot]] != key:
                     slot = (slot + 1) & (len(table) - 1)
         numbers[i] = table[slot]
@@ -142,9 +142,7 @@ class FeatureIndex:
         width = 64 if self.bits is None else self.bits
         leading = min(max(len(self.keys).bit_length(), 1), width)
         begins = (self.keys >> np.uint64(width - leading)).astype(np.int64)
-        bucket = np.zeros((1 << leading) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(begins, minlength=1 << leading), out=bucket[1:])
-        object.__setattr__(self, "_bucket", bucket)
+        object.__setattr__(self, "_bucket", pointers(np.bincount(begins, minlength=1 << leading)))
         object.__setattr__(self, "_shift", np.uint64(width - leading))
 
     @property

@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from dovetail.columns import Columns
 from dovetail.features.algebra.attributes import Attribute
-from dovetail.features.algebra.spans import Length, Listed, Phrase, Tied
+from dovetail.features.algebra.spans import Ends, Length, LookedUp, Phrase
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile import hashing
 from dovetail.features.compile.design import Compiler, Rows, salt
-from dovetail.features.compile.hashing import KeyRows, Keys
+from dovetail.features.compile.hashing import Keys
+from dovetail.features.resources.association import Association
+from dovetail.features.resources.lexicon import Lexicon
+from dovetail.features.resources.templates import labels_in
 from dovetail.kernel import kernel
 
 
@@ -43,6 +46,16 @@ def phrase_keys(
                     out[t * longest + d] = 0
 
 
+@kernel
+def pair_keys(start: Keys, end: Keys, offsets: NDArray[np.int64], longest: int, out: Keys) -> None:
+    """The key of the two ends of every candidate, 0 where there is none. start, end: [tokens]; out: [candidates]."""
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i], offsets[i + 1]):
+            for d in range(longest):
+                inside = t + d < offsets[i + 1]
+                out[t * longest + d] = hashing.mix(start[t] ^ (end[t + d] * hashing.PRIME)) if inside else 0
+
+
 def candidates(offsets: NDArray[np.int64], longest: int) -> Columns:
     """The candidates as a corpus of one sentence, without columns."""
     return Columns(np.array([0, offsets[-1] * longest]), {})
@@ -52,19 +65,19 @@ def candidates(offsets: NDArray[np.int64], longest: int) -> Columns:
 class SpanCompiler(Compiler):
     """Turns templates of segments into rows of keys and columns of keys, one for every candidate."""
 
-    text: Columns = field(default_factory=lambda: Columns(np.zeros(1, np.int64), {}))
+    tokens: Compiler = field(default_factory=lambda: Compiler(Columns(np.zeros(1, np.int64), {})))
+    """What compiles templates of the tokens of the text."""
     longest: int = 1
 
     @classmethod
     def over(cls, text: Columns, longest: int) -> SpanCompiler:
         """For the candidate segments of a text."""
-        return cls(candidates(text.offsets, longest), text=text, longest=longest)
+        return cls(candidates(text.offsets, longest), tokens=Compiler(text), longest=longest)
 
-    def attribute_keys(self, attribute: Attribute) -> KeyRows:
-        """Keys of an attribute for every type of its column, made once."""
-        if attribute not in self._keys:
-            self._keys[attribute] = attribute.keys(self.text.columns[attribute.column].types)
-        return self._keys[attribute]
+    @property
+    def text(self) -> Columns:
+        """The text that the candidates are of."""
+        return self.tokens.columns
 
     def rows(self, templates: Iterable[Template]) -> list[Rows]:
         """Lengths, lexicon entries and associations."""
@@ -73,21 +86,29 @@ class SpanCompiler(Compiler):
             match template:
                 case Length():
                     blocks.append(self._length(template))
-                case Listed():
-                    blocks.append(self._listed(template))
-                case Tied():
-                    blocks.append(self._tied(template))
+                case LookedUp(attribute=Attribute(resource=(_, Lexicon() as lexicon))):
+                    blocks.append(self._labels(template, lexicon))
+                case LookedUp(attribute=Attribute(resource=(_, Association() as table))):
+                    blocks.append(self._association(template, table))
         return blocks
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
-        """Phrases: one key a candidate. Shapes: [candidates]."""
-        return [self._phrase(t) for t in templates if isinstance(t, Phrase)]
+        """Phrases and pairs of ends: one key a candidate. Shapes: [candidates]."""
+        listed = list(templates)
+        phrases = [self._phrase(t) for t in listed if isinstance(t, Phrase)]
+        return phrases + [self._ends(t) for t in listed if isinstance(t, Ends)]
 
     def _phrase(self, template: Phrase) -> Keys:
-        values = self.attribute_keys(template.attribute).keys
+        values = self.tokens.attribute_keys(template.attribute).keys
         column = self.text.columns[template.attribute.column]
         out = np.empty(self.columns.tokens, dtype=np.uint64)
         phrase_keys(column.ids, self.text.offsets, values, salt(template), self.longest, out)
+        return out
+
+    def _ends(self, template: Ends) -> Keys:
+        start, end = (self.tokens.conjunction(at, salt(template)) for at in (template.start, template.end))
+        out = np.empty(self.columns.tokens, dtype=np.uint64)
+        pair_keys(start, end, self.text.offsets, self.longest, out)
         return out
 
     def _length(self, template: Length) -> Rows:
@@ -110,26 +131,21 @@ class SpanCompiler(Compiler):
         number = np.flatnonzero(start + length <= np.repeat(end, self.longest))
         return number, start[number], length[number]
 
-    def _listed(self, template: Listed) -> Rows:
+    def _labels(self, template: Template, lexicon: Lexicon) -> Rows:
         number, start, length = self._spans()
-        found = template.lexicon.within(self.text.columns["word"], start, length)
-        values = [[] if i == 0 else _labels(value) for i, value in enumerate(found.types)]
+        found = lexicon.within(self.text.columns["word"], start, length)
+        values = [[] if i == 0 else labels_in(value) for i, value in enumerate(found.types)]
         counts = np.array([len(v) for v in values], dtype=np.int64)
         index = np.full(self.columns.tokens, -1, dtype=np.int32)
         index[number] = np.where(counts[found.ids] > 0, found.ids, -1)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
         keys = hashing.string_keys([label for value in values for label in value], salt(template))
-        return Rows(index[:, None], indptr, keys)
+        return Rows(index[:, None], hashing.pointers(counts), keys)
 
-    def _tied(self, template: Tied) -> Rows:
+    def _association(self, template: Template, table: Association) -> Rows:
         number, start, length = self._spans()
-        value = template.table.within(self.text.columns["word"], start, length)
+        value = table.within(self.text.columns["word"], start, length)
         distinct, inverse = np.unique(value, return_inverse=True)
         index = np.full(self.columns.tokens, -1, dtype=np.int32)
         index[number] = np.where(distinct[inverse] != 0.0, inverse, -1)
         keys = np.full(len(distinct), salt(template), dtype=np.uint64)
         return Rows(index[:, None], np.arange(len(distinct) + 1), keys, distinct)
-
-
-def _labels(value: str) -> list[str]:
-    return [label for label in value.split("|") if label not in ("", "O")]

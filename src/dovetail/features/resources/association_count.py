@@ -184,11 +184,6 @@ class Words:
         return np.array(found, dtype=np.int32)
 
     @property
-    def size(self) -> int:
-        """How many distinct words there are so far."""
-        return len(self._number)
-
-    @property
     def keys(self) -> Keys:
         """The key of every unit, by its number."""
         if len(self._keys) < len(self._number):

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.algebra.attributes import Attribute, written
 from dovetail.features.algebra.strings import normalise_digits
 from dovetail.features.compile import hashing
-from dovetail.features.compile.hashing import KeyRows, Keys
-from dovetail.features.resources.resource import Resource
+from dovetail.features.compile.hashing import Keys
 from dovetail.text.words import composed
 
 if TYPE_CHECKING:
     from dovetail.clusters.clustering import Clustering
-
-NONE = "-"
-"""The value of a word without a cluster, where there must be one value for every word."""
 
 LEVELS = (4, 6, 8, 10, 12, 16, 0)
 """Prefixes of a path that serve well in taggers; 0 is the whole path."""
@@ -120,27 +115,6 @@ class Clusters:
 EMPTY = Clusters(np.empty(0, np.uint64), np.empty(0, np.int32), ())
 
 
-@dataclass(frozen=True)
-class ClusterPrefixes(Attribute):
-    """The first bits of a word's path, for each of some lengths; a path that is shorter is given whole, and once."""
-
-    clusters_name: str = ""
-    clusters: Clusters = field(default=EMPTY, compare=False)
-    lengths: tuple[int, ...] = ()
-
-    @property
-    def resource(self) -> tuple[str, Resource]:
-        """The clusters that the attribute reads."""
-        return self.clusters_name, self.clusters
-
-    def keys(self, types: Sequence[str]) -> KeyRows:
-        """Keys for a list of types whose first is the boundary: prefixes are made once a class, then gathered."""
-        values = [prefixes(path, self.lengths) for path in self.clusters.paths]
-        rows = self.rows([[NONE] if self.single else [], *values])  # boundary, no class, class 0, class 1, ...
-        classes = self.clusters.classes_of(types[1:])
-        return rows.take(np.concatenate([[0], classes + 2]))
-
-
 def prefixes(path: str, lengths: Iterable[int]) -> list[str]:
     """The first bits of a path at some lengths, without repeats; length 0 is the whole path.
 
@@ -148,18 +122,3 @@ def prefixes(path: str, lengths: Iterable[int]) -> list[str]:
     ['01', '0110', '011010']
     """
     return list(dict.fromkeys(path[:n] if n else path for n in lengths))
-
-
-def cluster(name: str, clusters: Clusters, *lengths: int) -> ClusterPrefixes:
-    """Prefixes of a word's path at some lengths; no length, or 0, for the whole path."""
-    if any(n < 0 for n in lengths):
-        raise ValueError(f"cluster({name}, {', '.join(map(str, lengths))}): lengths are 0 (the whole path) or more")
-    lengths = lengths or (0,)
-    single = len(lengths) == 1
-
-    def make(value: str) -> list[str]:
-        number = int(clusters.classes_of([value])[0])
-        return prefixes(clusters.paths[number], lengths) if number >= 0 else [NONE] if single else []
-
-    text = ", ".join([written(name), *map(str, lengths)])
-    return ClusterPrefixes(f"cluster({text})", "word", make, single, name, clusters, lengths)

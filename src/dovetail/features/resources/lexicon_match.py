@@ -46,7 +46,7 @@ def leftmost_longest(found: Found, trie: PhraseTrie) -> Matches:
 
 def tags(matches: Matches, labels: Sequence[str], tokens: int) -> Column:
     """The tags ``B-label``, ``I-``, ``E-``, ``S-`` of each token, joined by ``|`` in order of labels, else ``O``."""
-    token, tag = _spread(matches)
+    token, tag = _tagged(matches)
     order = np.lexsort((tag, token))
     token, tag = token[order], tag[order]
     edges = np.append(np.flatnonzero(np.diff(token, prepend=-1)), len(token))
@@ -69,7 +69,7 @@ def _count_up(sizes: Integers) -> Integers:
     return np.arange(sizes.sum(), dtype=np.int64) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def _spread(matches: Matches) -> tuple[Integers, Integers]:
+def _tagged(matches: Matches) -> tuple[Integers, Integers]:
     """The tokens of the matches and their tags, label * 4 + position. Shapes: [covered tokens]."""
     lengths = matches.end - matches.start
     inner = _count_up(lengths)

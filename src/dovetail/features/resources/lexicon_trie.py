@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.compile.hashing import Keys
+from dovetail.features.compile.hashing import Keys, pointers
 from dovetail.features.compile.index import FeatureIndex
 from dovetail.features.resources.association_keys import append_unit, phrase_keys
 
@@ -49,7 +49,7 @@ class PhraseTrie:
         inner = list(prefixes.difference(labels_of))  # in any order: the keys are sorted next
         keys, first = np.unique(phrase_keys([*labels_of, *inner]), return_index=True)
         label_set = np.array([*set_of, *([NO_PHRASE] * len(inner))], dtype=np.int32)[first]
-        set_start = np.concatenate([[0], np.cumsum([len(labels) for labels in sets])]).astype(np.int64)
+        set_start = pointers([len(labels) for labels in sets])
         return cls(keys, label_set, set_start, np.array([n for labels in sets for n in labels], dtype=np.int32))
 
     @property

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.algebra.attributes import Attribute, written
 from dovetail.features.algebra.templates import Number, Source
-from dovetail.features.resources.clusters import Clusters
-from dovetail.features.resources.clusters import cluster as _cluster
-from dovetail.features.resources.resource import Derivable, Resource
-from dovetail.features.resources.variety import variety_after, variety_before
+from dovetail.features.compile.hashing import KeyRows
+from dovetail.features.resources.clusters import EMPTY, Clusters, prefixes
+from dovetail.features.resources.resource import Resource
+from dovetail.features.resources.variety import VarietyColumn
 
 CLASSES = {
     "clusters": "dovetail.features.resources.clusters:Clusters",
@@ -25,53 +27,74 @@ CLASSES = {
 FROM_FILES = ("clusters", "lexicon", "association")
 """The kinds that are read from files of their own."""
 
+NONE = "-"
+"""The value of a word without a cluster, where there must be one value for every word."""
 OUTSIDE = "O"  # what a lexicon says of a token in none of its phrases
 
 
 @dataclass(frozen=True)
-class Matched(Attribute):
-    """Where a token stands in the phrases of a lexicon: one string for each label it has there."""
+class ClusterPrefixes(Attribute):
+    """The first bits of a word's path, for each of some lengths; a path that is shorter is given whole, and once."""
 
-    source: tuple[str, Any] = ("", None)
+    clusters: Clusters = field(default=EMPTY, compare=False)
+    lengths: tuple[int, ...] = ()
 
-    @property
-    def resource(self) -> tuple[str, Resource]:
-        """The lexicon and its name."""
-        return self.source
-
-    @property
-    def maker(self) -> Derivable:
-        """The lexicon, which makes the column."""
-        made: Derivable = self.source[1]
-        return made
+    def keys(self, types: Sequence[str]) -> KeyRows:
+        """Keys for a list of types whose first is the boundary: prefixes are made once a class, then gathered."""
+        values = [prefixes(path, self.lengths) for path in self.clusters.paths]
+        rows = self.rows([[NONE] if self.single else [], *values])  # boundary, no class, class 0, class 1, ...
+        classes = self.clusters.classes_of(types[1:])
+        return rows.take(np.concatenate([[0], classes + 2]))
 
 
 def cluster(name: str, clusters: Clusters, *lengths: int) -> Source:
-    """The first bits of a word's path in some clusters: ``cluster("news", Clusters.read("news.paths"), 4, 8)[0]``."""
-    return Source(_cluster(name, clusters, *lengths))
+    """The first bits of a word's path in some clusters: ``cluster("news", Clusters.read("news.paths"), 4, 8)[0]``.
+
+    No length, or 0, is for the whole path.
+    """
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"cluster({name}, {', '.join(map(str, lengths))}): lengths are 0 (the whole path) or more")
+    lengths = lengths or (0,)
+    single = len(lengths) == 1
+
+    def make(value: str) -> list[str]:
+        number = int(clusters.classes_of([value])[0])
+        return prefixes(clusters.paths[number], lengths) if number >= 0 else [NONE] if single else []
+
+    text = f"cluster({', '.join([written(name), *map(str, lengths)])})"
+    return Source(ClusterPrefixes(text, "word", make, single, clusters, lengths, resource=(name, clusters)))
 
 
 def lexicon(name: str, table: Any) -> Source:
     """Where a token stands in the phrases of a lexicon: ``lexicon("places", Lexicon.read("places.txt"))[0]``."""
     column = f"lexicon({written(name)})"
-    return Source(Matched(column, column, _labels, False, (name, table)))
+    return Source(Attribute(column, column, labels_in, False, resource=(name, table), maker=table))
 
 
-def _labels(value: str) -> list[str]:
+def labels_in(value: str) -> list[str]:
+    """The labels of a token or of a segment that a lexicon has joined to one value."""
     return [label for label in value.split("|") if label not in ("", OUTSIDE)]
 
 
 def association(name: str, table: Any) -> Number:
     """How strongly a token is tied to the one before it, as a number: ``association("raw", table)[0]``."""
-    return Number(f"association({written(name)})", source=(name, table))
+    column = f"association({written(name)})"
+    return Number(Attribute(column, column, lambda value: [value], resource=(name, table), maker=table))
+
+
+def _variety(side: str, name: str, table: Any, length: int) -> Source:
+    """How varied the neighbours on one side of the ``length`` characters from here on are."""
+    column = f"variety_{side}({written(name)}, {length})"
+    maker = VarietyColumn(table, length, side)
+    return Source(Attribute(column, column, lambda value: [value], resource=(name, table), maker=maker))
 
 
 FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "cluster": ("clusters", cluster),
     "lexicon": ("lexicon", lexicon),
     "association": ("association", association),
-    "variety_before": ("variety", variety_before),
-    "variety_after": ("variety", variety_after),
+    "variety_before": ("variety", partial(_variety, "before")),
+    "variety_after": ("variety", partial(_variety, "after")),
 }
 """The functions of the algebra that read a resource: the kind of resource, and what makes the template."""
 

@@ -11,12 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.columns import BOUNDARY, Column, Columns
-from dovetail.features.algebra.attributes import Attribute, written
-from dovetail.features.algebra.templates import Source
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex
-from dovetail.features.resources.resource import Derivable, Resource
 from dovetail.kernel import kernel
 
 MOST = 20  # a variety of two to this power fills the last bin
@@ -164,7 +161,7 @@ def _binned(count: NDArray[np.float64]) -> NDArray[np.uint8]:
 
 
 @dataclass(frozen=True)
-class _Bins:
+class VarietyColumn:
     """Makes the column of bins of one length and side."""
 
     variety: Variety
@@ -174,37 +171,3 @@ class _Bins:
     def column(self, words: Column, offsets: Integers) -> Column:
         """The bin of every token, by name."""
         return Column(BINS, self.variety.bins(words, offsets, self.length, self.side).astype(np.int32) + np.int32(1))
-
-
-@dataclass(frozen=True)
-class RunVariety(Attribute):
-    """How varied the neighbours of the run of tokens from this one on are."""
-
-    source: tuple[str, Any] = ("", None)
-    length: int = 2
-    side: str = "before"
-
-    @property
-    def resource(self) -> tuple[str, Resource]:
-        """The table and its name."""
-        return self.source
-
-    @property
-    def maker(self) -> Derivable:
-        """What makes the column of bins."""
-        return _Bins(self.source[1], self.length, self.side)
-
-
-def _source(side: str, name: str, table: Any, length: int) -> Source:
-    column = f"variety_{side}({written(name)}, {length})"
-    return Source(RunVariety(column, column, lambda value: [value], True, (name, table), length, side))
-
-
-def variety_before(name: str, table: Any, length: int) -> Source:
-    """How varied the neighbours before the ``length`` characters from here on are."""
-    return _source("before", name, table, length)
-
-
-def variety_after(name: str, table: Any, length: int) -> Source:
-    """How varied the neighbours after the ``length`` characters from here on are."""
-    return _source("after", name, table, length)

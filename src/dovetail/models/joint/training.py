@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
-from dovetail.features.algebra.parse_sets import ParserFeatures
+from dovetail.features.algebra.parser_sets import ParserFeatures
 from dovetail.features.algebra.sets import FeatureSet
-from dovetail.features.compile.spread import document_numbers, documents_with, nothing_left
+from dovetail.features.compile.documents import document_numbers, documents_with, nothing_left
 from dovetail.grammars.entities import with_entity_nodes, with_possessives
 from dovetail.grammars.joint import Carriers, JointGrammar
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective

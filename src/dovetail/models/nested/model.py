@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import offsets_of, taken
-from dovetail.features.algebra.derived import columns_for
-from dovetail.features.algebra.ends import EndsCompiler
 from dovetail.features.algebra.nested_sets import NestedFeatures
+from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
+from dovetail.features.compile.span_design import SpanCompiler
 from dovetail.features.resources.templates import unpacked
 from dovetail.learning.tuning import scaled
 from dovetail.models.linear import Arrays, LinearModel, LinearTraining
@@ -64,7 +64,7 @@ class NestedModel(LinearModel):
     def compilers(self, sentences: Sequence[Sentence]) -> Mapping[str, Compiler]:
         """Of tokens, and of phrases."""
         text = columns_for(sentences, cast(Any, self.features))
-        tokens, spans = Compiler(text, sentences), EndsCompiler.over(text, self.phrases)
+        tokens, spans = Compiler(text, sentences), SpanCompiler.over(text, self.phrases)
         return {part: spans if part == PHRASE else tokens for part in self.features.parts}
 
     def segments(self, sentences: Sequence[Sentence], threads: int) -> NestedBatch:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.errors import DovetailError
-from dovetail.features.algebra.derived import with_derived
-from dovetail.features.algebra.named import named_features
-from dovetail.features.algebra.parse_sets import ParserFeatures
+from dovetail.features.algebra.parser_sets import ParserFeatures
 from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.compile.columns import with_derived
+from dovetail.features.compile.named import named_features
 from dovetail.models.parser.decoding import WIDER
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.parameters import BLOCKS, length_classes

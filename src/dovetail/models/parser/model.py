@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.algebra.parse_sets import ParserFeatures
+from dovetail.features.algebra.parser_sets import ParserFeatures
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.compile.index import FeatureIndex
 from dovetail.features.resources.clusters import Clusters

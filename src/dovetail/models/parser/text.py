@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.algebra.derived import columns_for
-from dovetail.features.algebra.parse_sets import END
+from dovetail.features.algebra.parser_sets import END
 from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.index import Collector, FeatureIndex
 from dovetail.grammars.unknown import unknown_class

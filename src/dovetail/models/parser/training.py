@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
-from dovetail.features.algebra.parse_sets import ParserFeatures
+from dovetail.features.algebra.parser_sets import ParserFeatures
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.resources.clusters import Clusters
 from dovetail.grammars.binarise import Binarisation

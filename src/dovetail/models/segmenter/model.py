@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import offsets_of, taken
-from dovetail.features.algebra.derived import columns_for
-from dovetail.features.algebra.spans import SpanFeatures
+from dovetail.features.algebra.span_sets import SpanFeatures
 from dovetail.features.algebra.templates import Template
+from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.span_design import SpanCompiler
 from dovetail.features.resources.templates import unpacked

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.algebra.repeats import Repeats
+from dovetail.features.compile.repeats import Repeats
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.structures.chain import ChainBatch
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.evaluate import entity_scores, token_scores
-from dovetail.features.algebra.repeats import share_repeated
 from dovetail.features.algebra.sets import SETS, FeatureSet
-from dovetail.features.compile.spread import token_documents
+from dovetail.features.compile.documents import token_documents
+from dovetail.features.compile.repeats import share_repeated
 from dovetail.learning.losses import LOSSES
 from dovetail.modelfile import COMPACT_VERSION, Arrays, save_model
 from dovetail.models.answer import Answer

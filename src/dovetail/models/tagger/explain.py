@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.features.algebra.derived import with_derived
-from dovetail.features.algebra.named import NamedFeature, named_features
+from dovetail.features.compile.columns import with_derived
+from dovetail.features.compile.named import NamedFeature, named_features
 from dovetail.models.tagger.model import ChainModel
 from dovetail.scorers.chain import EDGE, NODE
 from dovetail.scorers.weights import Weights

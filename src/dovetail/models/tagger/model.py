@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import taken
-from dovetail.features.algebra.derived import columns_for
-from dovetail.features.algebra.repeats import repeats
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.algebra.templates import Template
+from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
+from dovetail.features.compile.repeats import repeats
 from dovetail.features.resources.templates import unpacked
 from dovetail.models.linear import Arrays, LinearModel, LinearTraining
 from dovetail.models.tagger.agreement import agreed

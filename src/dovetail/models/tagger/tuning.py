@@ -9,7 +9,7 @@ import numpy as np
 
 from dovetail.columns import Columns
 from dovetail.evaluate import entity_scores
-from dovetail.features.algebra.repeats import repeats
+from dovetail.features.compile.repeats import repeats
 from dovetail.learning.tuning import best_bias
 from dovetail.learning.tuning import calibration as factor_for
 from dovetail.models.tagger.agreement import agreed

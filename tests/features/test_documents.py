@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.features.compile import spread
-from dovetail.features.compile.spread import document_numbers, documents_with, token_documents
+from dovetail.features.compile import documents
+from dovetail.features.compile.documents import document_numbers, documents_with, token_documents
 from dovetail.text.sentence import Sentence
 
 
@@ -33,5 +33,5 @@ def test_sentences_in_no_document_count_by_themselves() -> None:
 
 
 def test_examples() -> None:
-    failed, tried = doctest.testmod(spread)
+    failed, tried = doctest.testmod(documents)
     assert (failed, tried > 0) == (0, True)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.columns import Column, Columns
+from dovetail.features.compile.hashing import pointers
 from dovetail.kernel import kernel
 
 MOST = 8  # how many different values of other places are looked at
@@ -45,7 +46,7 @@ def repeats(columns: Columns) -> Repeats:
     group[chosen] = number
     kept = chosen[number >= 0]
     order = np.argsort(group[kept], kind="stable")
-    ptr = np.concatenate([[0], np.cumsum(counts[again])]).astype(np.int64)
+    ptr = pointers(counts[again])
     return Repeats(group, ptr, kept[order])
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,16 +14,8 @@ from dovetail.features.algebra.templates import At, Number, Source, Template
 from dovetail.features.resources import templates as resources
 from dovetail.features.resources.resource import Resource
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "prefix": templates.prefix,
-    "suffix": templates.suffix,
-    "ngrams": templates.ngrams,
-    "bag": templates.bag,
-    "edge": templates.edge,
-    "elsewhere": templates.elsewhere,
-    "number": templates.number,
-    "column": templates.column,
-}
+_NAMES = ("prefix", "suffix", "ngrams", "bag", "edge", "elsewhere", "number", "column")
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(templates, name) for name in _NAMES}
 PLAIN = {*attributes.SIMPLE, *attributes.FLAGS, *attributes.SEVERAL}
 
 
@@ -49,12 +42,16 @@ def parse(
     [shape[-1] & pos[0]]
     """
     names = _Known({call.name: call for call in functions}, known or {})
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
+    with reading(text) as tree:
         return templates.flatten([_build(tree, names)])
-    except TemplateError as error:
-        raise TemplateError(f"template {text!r}: {error}") from None
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
+
+
+@contextmanager
+def reading(text: str) -> Iterator[ast.expr]:
+    """A line of the algebra as Python reads it; what is wrong with it, there or in the block, names the line."""
+    try:
+        yield ast.parse(text.strip(), mode="eval").body
+    except (TemplateError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         raise TemplateError(f"template {text!r}: {error}") from None
 
 
@@ -90,7 +87,7 @@ def _build(node: ast.expr, known: _Known) -> Any:
             values = [_argument(name, a, known) for a in arguments]
             return FUNCTIONS[name](*values, **{str(k.arg): _argument("column", k.value, known) for k in keywords})
         case ast.Call(ast.Name(name), [], [ast.keyword("of", of)]) if name in PLAIN:
-            return templates.of_column(name, _argument("column", of, known))
+            return templates.simple(name, _argument("column", of, known))
         case ast.Call(ast.Name(name), _, _):
             there = ", ".join(sorted([*FUNCTIONS, *resources.FUNCTIONS]))
             raise TemplateError(f"no function {name!r}; there are {there}")
@@ -110,7 +107,7 @@ def _source(name: str) -> Any:
     if name == "bias":
         return templates.bias
     if name in PLAIN:
-        return Source(attributes.simple(name))
+        return templates.simple(name)
     return templates.column(name)
 
 

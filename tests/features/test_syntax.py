@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dovetail.errors import DovetailError
-from dovetail.features.algebra.parse import TemplateError, parse
 from dovetail.features.algebra.sets import SETS, FeatureSet
+from dovetail.features.algebra.syntax import TemplateError, parse
 
 
 @pytest.mark.parametrize("name", sorted(SETS))
@@ -83,7 +83,7 @@ def test_unknown_names_list_the_known() -> None:
 
 
 def test_the_plain_set_has_26_features_a_token() -> None:
-    from dovetail.features.algebra.named import named_features
+    from dovetail.features.compile.named import named_features
     from dovetail.text.sentence import Sentence
 
     sentence = Sentence(("some", "words", "here", "for", "testing"), {"pos": ("A", "B", "C", "D", "E")})

@@ -13,6 +13,7 @@ from dovetail.features.algebra.templates import At, Bag, Bias, Call, Elsewhere, 
 from dovetail.features.compile import hashing
 from dovetail.features.compile.design import salt
 from dovetail.text.sentence import Sentence
+from dovetail.text.words import composed
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def named_features(template: Template, sentence: Sentence, position: int) -> Ite
         case Elsewhere():
             return  # one sentence does not tell what the others hold
         case Number():
-            number = _value(sentence, template.column, position + template.offset)
+            number = _value(sentence, template.attribute.column, position + template.offset)
             yield NamedFeature(str(template), first, float(number) if number is not None else 0.0)
         case Bias():
             yield NamedFeature("bias", first)
@@ -57,7 +58,7 @@ def named_features(template: Template, sentence: Sentence, position: int) -> Ite
 def _value(sentence: Sentence, column: str, position: int) -> str | None:
     if not 0 <= position < len(sentence):
         return None
-    return sentence.words[position] if column == "word" else sentence.layers[column][position]
+    return composed([(sentence.words if column == "word" else sentence.layers[column])[position]])[0]
 
 
 def _strings(attribute: Attribute, value: str | None) -> Sequence[str]:
