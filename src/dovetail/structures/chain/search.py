@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernel import kernel
-from dovetail.structures.chain.lanes import layout, predecessors, states
-from dovetail.structures.chain.parts import NONE, ChainPotentials, Floats, Integers, Labels
+from dovetail.structures.chain.parts import NONE, ChainPotentials, layout, predecessors, states
+from dovetail.structures.contract import Floats, Integers, Labels
 
 
 @kernel
