@@ -40,14 +40,7 @@ def as_weights(table: Floats) -> tuple[Floats, float, bool]:
 
 @inlined
 def load(
-    rows: Floats,
-    first: Integers,
-    lengths: Integers,
-    steps: int,
-    lead: int,
-    out: Floats,
-    shift: Floats,
-    exact: Booleans,
+    rows: Floats, first: Integers, lengths: Integers, steps: int, lead: int, out: Floats, shift: Floats, exact: Booleans
 ) -> None:
     """Bring rows of log potentials into lanes, less the largest of each row, which is added to ``shift``.
 

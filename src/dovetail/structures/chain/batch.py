@@ -253,11 +253,7 @@ class Chain(Single[ChainPotentials, Labels]):
         return ChainBatch(potentials, np.array([0, len(potentials.unary)]), self.order, threads=1)
 
     def path_probability(
-        self,
-        start: int,
-        path: Sequence[int],
-        not_before: Collection[int] = (),
-        not_after: Collection[int] = (),
+        self, start: int, path: Sequence[int], not_before: Collection[int] = (), not_after: Collection[int] = ()
     ) -> float:
         """The probability that tokens from start on take these labels and their neighbours none forbidden."""
         labels = np.arange(self.batch.labels)

@@ -13,14 +13,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.kernel import kernel
-from dovetail.structures.chain.parts import (
-    ChainPotentials,
-    ChainWeights,
-    Messages,
-    layout,
-    predecessors,
-    states,
-)
+from dovetail.structures.chain.parts import ChainPotentials, ChainWeights, Messages, layout, predecessors, states
 from dovetail.structures.contract import Booleans, Floats, Integers
 from dovetail.structures.lanes import FLOOR, exponentiate, inlined, load, mix, mix_edges
 from dovetail.structures.logs import log_add
@@ -296,39 +289,14 @@ def forward_backward(
         if edge is not None:
             load(edge, first, lengths, steps, 1, edge_weights, lane_log_z, exact)
             exponentiate(edge_weights, steps, power, edge_bits)
-        forward(
-            unary_weights,
-            edge_weights,
-            weights,
-            lengths,
-            steps,
-            order,
-            alpha,
-            inverse,
-            tail,
-            lane_log_z,
-            exact,
-        )
+        forward(unary_weights, edge_weights, weights, lengths, steps, order, alpha, inverse, tail, lane_log_z, exact)
         for k in range(filled):
             log_z[sentences[rank + k]] = lane_log_z[k] if exact[k] else np.nan
         rank += filled
         counting, storing = expected.unary.shape[0] > 0, messages.forward.shape[0] > 0
         if not counting and not storing:
             continue
-        backward(
-            unary_weights,
-            edge_weights,
-            weights,
-            lengths,
-            steps,
-            order,
-            alpha,
-            inverse,
-            tail,
-            exact,
-            beta,
-            gamma,
-        )
+        backward(unary_weights, edge_weights, weights, lengths, steps, order, alpha, inverse, tail, exact, beta, gamma)
         if counting:
             if edge is None:
                 count(alpha, gamma, weights.departures, steps, order, expected.transition)
@@ -358,12 +326,7 @@ def forward_backward(
 
 @kernel
 def log_messages(
-    potentials: ChainPotentials,
-    offsets: Integers,
-    sentences: Integers,
-    order: int,
-    log_z: Floats,
-    messages: Messages,
+    potentials: ChainPotentials, offsets: Integers, sentences: Integers, order: int, log_z: Floats, messages: Messages
 ) -> None:
     """Log Z and the logarithms of the messages of some sentences.
 

@@ -193,13 +193,7 @@ def fill_ranked(attach: Floats, stop: Floats, several: bool, inc: Ranked, trap: 
 
 @kernel
 def k_best(
-    potentials: ProjectivePotentials,
-    places: Places,
-    several: bool,
-    low: int,
-    high: int,
-    heads: Labels,
-    scores: Floats,
+    potentials: ProjectivePotentials, places: Places, several: bool, low: int, high: int, heads: Labels, scores: Floats
 ) -> None:
     """The k best trees of each sentence low .. high, best first.
 
@@ -278,13 +272,7 @@ def nearest_dependents(heads: Labels, nearest: Labels) -> None:
 
 @kernel
 def score_trees(
-    potentials: ProjectivePotentials,
-    places: Places,
-    several: bool,
-    low: int,
-    high: int,
-    heads: Labels,
-    scores: Floats,
+    potentials: ProjectivePotentials, places: Places, several: bool, low: int, high: int, heads: Labels, scores: Floats
 ) -> None:
     """The score of given heads [N] for each sentence low .. high: [n], minus infinity where they make no tree."""
     for n in range(low, high):

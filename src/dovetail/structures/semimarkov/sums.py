@@ -208,12 +208,7 @@ def forward(transitions: TransitionWeights, shapes: Shapes, lanes: Lanes, steps:
 
 @kernel
 def backward(
-    transitions: TransitionWeights,
-    shapes: Shapes,
-    lanes: Lanes,
-    steps: int,
-    work: Work,
-    counts: Floats,
+    transitions: TransitionWeights, shapes: Shapes, lanes: Lanes, steps: int, work: Work, counts: Floats
 ) -> None:
     """From weights to probabilities and depart; counts: [L, L] or [0, 0], added to."""
     weights, _, begin, arrive, leave, depart, inverse, _, _, future, _ = work
