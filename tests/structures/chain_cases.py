@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+from dovetail.structures.chain import ChainBatch, ChainPotentials
 from tests.structures.enumerate_chain import EnumeratedChain
 
 

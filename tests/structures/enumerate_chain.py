@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from dovetail.structures.chain.single import ChainPotentials
+from dovetail.structures.chain import ChainPotentials
 
 
 def parts(labels, potentials, order):

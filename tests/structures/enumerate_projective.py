@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from dovetail.structures.projective.single import ProjectivePotentials
+from dovetail.structures.projective import ProjectivePotentials
 from tests.structures.enumerate_chain import dot
 
 

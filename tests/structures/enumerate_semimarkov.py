@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.structures.semimarkov.single import SemiMarkovPotentials
+from dovetail.structures.semimarkov import SemiMarkovPotentials
 from tests.structures.enumerate_chain import dot
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dovetail.structures.projective.checks import read_mask
-from dovetail.structures.projective.parts import Places
-from dovetail.structures.projective.single import ProjectiveBatch, ProjectivePotentials
+from dovetail.structures.projective import ProjectiveBatch, ProjectivePotentials
+from dovetail.structures.projective.parts import Places, read_mask
 from tests.structures.enumerate_projective import EnumeratedProjective
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dovetail.structures.semimarkov.single import Segments, SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.structures.semimarkov import Segments, SemiMarkovBatch, SemiMarkovPotentials
 from tests.structures.enumerate_semimarkov import EnumeratedSemiMarkov
 
 

@@ -10,17 +10,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 import dovetail.structures.chain.batch
-import dovetail.structures.chain.single
 import dovetail.threads
 from dovetail.errors import InputError
-from dovetail.structures.chain.single import Chain, ChainBatch, ChainPotentials
+from dovetail.structures.chain import Chain, ChainBatch, ChainPotentials
 from dovetail.threads import run_shards
 from tests.structures.chain_cases import random_direction, random_potentials
 
 
-@pytest.mark.parametrize(
-    "module", [dovetail.structures.chain.single, dovetail.structures.chain.batch, dovetail.threads]
-)
+@pytest.mark.parametrize("module", [dovetail.structures.chain.batch, dovetail.threads])
 def test_examples_in_docstrings(module):
     failed, tried = doctest.testmod(module)
     assert tried > 0

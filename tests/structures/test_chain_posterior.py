@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
 from dovetail.errors import InputError
+from dovetail.structures.chain import Chain, ChainBatch, ChainPotentials
 from dovetail.structures.chain import batch as chain_batch
-from dovetail.structures.chain.single import Chain, ChainBatch, ChainPotentials
 from tests.structures.chain_cases import batches, enumerated, random_potentials
 from tests.structures.enumerate_chain import EnumeratedChain
 

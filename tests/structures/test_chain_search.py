@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+from dovetail.structures.chain import ChainBatch, ChainPotentials
 from tests.structures.chain_cases import batches, enumerated, sentence
 from tests.structures.enumerate_chain import dot, parts
 

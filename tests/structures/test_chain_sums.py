@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+from dovetail.structures.chain import ChainBatch, ChainPotentials
 from tests.structures.chain_cases import batches, enumerated, random_direction, random_potentials, sentence
 
 quick = settings(max_examples=150, deadline=None)

@@ -17,7 +17,7 @@ import dovetail.structures.nested.parts
 from dovetail.errors import InputError
 from dovetail.structures.nested.batch import NestedBatch, NestedPotentials, NestedSegments
 from dovetail.structures.nested.grammar import nested_chart, segments_in
-from dovetail.structures.semimarkov.single import SemiMarkov
+from dovetail.structures.semimarkov import SemiMarkov
 from tests.structures.enumerate_nested import EnumeratedNested
 
 MODULES = [dovetail.structures.nested.batch, dovetail.structures.nested.grammar, dovetail.structures.nested.parts]

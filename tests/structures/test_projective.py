@@ -12,16 +12,14 @@ from numpy.testing import assert_allclose
 
 import dovetail.structures.projective.batch
 import dovetail.structures.projective.parts
-import dovetail.structures.projective.single
 from dovetail.errors import InputError
 from dovetail.learning.losses import LOSSES
-from dovetail.structures.projective.single import Projective, ProjectiveBatch, ProjectivePotentials
+from dovetail.structures.projective import Projective, ProjectiveBatch, ProjectivePotentials
 from dovetail.structures.projective.sums import inside_outside
 from tests.structures.enumerate_projective import EnumeratedProjective, trees
 from tests.structures.projective_cases import batches, enumerated, random_potentials, sentence
 
 MODULES = [
-    dovetail.structures.projective.single,
     dovetail.structures.projective.batch,
     dovetail.structures.projective.parts,
 ]
@@ -146,7 +144,7 @@ def test_long_sentences_of_weights_and_of_logarithms_agree():
     rng = np.random.default_rng(6)
     offsets = np.array([0, 60, 130])
     batch = ProjectiveBatch(random_potentials(rng, offsets), offsets)
-    from dovetail.structures.projective.log import log_inside_outside
+    from dovetail.structures.projective.sums import log_inside_outside
 
     log_z, marginals = batch.log_partition_and_marginals()
     other = np.full(2, np.nan)

@@ -11,15 +11,13 @@ from numpy.testing import assert_allclose
 
 import dovetail.structures.semimarkov.batch
 import dovetail.structures.semimarkov.parts
-import dovetail.structures.semimarkov.single
 from dovetail.errors import InputError
 from dovetail.learning.losses import LOSSES
-from dovetail.structures.semimarkov.single import Segments, SemiMarkov, SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.structures.semimarkov import Segments, SemiMarkov, SemiMarkovBatch, SemiMarkovPotentials
 from tests.structures.enumerate_semimarkov import EnumeratedSemiMarkov
 from tests.structures.semimarkov_cases import random_direction, random_potentials, random_segments
 
 MODULES = [
-    dovetail.structures.semimarkov.single,
     dovetail.structures.semimarkov.batch,
     dovetail.structures.semimarkov.parts,
 ]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
 from dovetail.errors import InputError
-from dovetail.structures.semimarkov.single import SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.structures.semimarkov import SemiMarkovBatch, SemiMarkovPotentials
 from tests.structures.enumerate_chain import dot
 from tests.structures.enumerate_semimarkov import parts
 from tests.structures.semimarkov_cases import as_tuples, batches, enumerated, random_potentials, random_segments

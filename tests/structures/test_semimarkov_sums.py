@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-from dovetail.structures.chain.single import ChainBatch, ChainPotentials
-from dovetail.structures.semimarkov.single import SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.structures.chain import ChainBatch, ChainPotentials
+from dovetail.structures.semimarkov import SemiMarkovBatch, SemiMarkovPotentials
 from tests.structures.semimarkov_cases import (
     batches,
     enumerated,

@@ -5,19 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernel import kernel
-from dovetail.structures.chain.lanes import layout, predecessors, states
-from dovetail.structures.chain.parts import ChainPotentials, Floats, Integers, Labels
+from dovetail.structures.chain.parts import NONE, ChainPotentials, layout, predecessors, states
+from dovetail.structures.contract import Floats, Integers, Labels
 
 
 @kernel
 def viterbi(
-    potentials: ChainPotentials,
-    offsets: Integers,
-    low: int,
-    high: int,
-    order: int,
-    labels_out: Labels,
-    scores: Floats,
+    potentials: ChainPotentials, offsets: Integers, low: int, high: int, order: int, labels_out: Labels, scores: Floats
 ) -> None:
     """The best labelling of each sentence low .. high; ties go to the lowest label where they part last.
 
@@ -75,13 +69,7 @@ def viterbi(
 
 @kernel
 def score_labels(
-    potentials: ChainPotentials,
-    offsets: Integers,
-    low: int,
-    high: int,
-    order: int,
-    given: Labels,
-    scores: Floats,
+    potentials: ChainPotentials, offsets: Integers, low: int, high: int, order: int, given: Labels, scores: Floats
 ) -> None:
     """The score of the given labels of each sentence low .. high; given: [N]; scores: [n], set."""
     unary, transition, start, end, edge = potentials
@@ -90,6 +78,9 @@ def score_labels(
         first, last = offsets[n], offsets[n + 1]
         scores[n] = 0.0
         if first == last:
+            continue
+        if given[first] == NONE:
+            scores[n] = -np.inf
             continue
         state = layout(order, labels)[2] + given[first]
         scores[n] = start[given[first]] + unary[first, given[first]]
@@ -110,7 +101,7 @@ def count_labels(
     labels = counts.unary.shape[1]
     for n in range(low, high):
         first, last = offsets[n], offsets[n + 1]
-        if first == last:
+        if first == last or given[first] == NONE:
             continue
         state = layout(order, labels)[2] + given[first]
         counts.start[given[first]] += amount
@@ -127,13 +118,7 @@ def count_labels(
 
 @kernel
 def k_best(
-    potentials: ChainPotentials,
-    offsets: Integers,
-    low: int,
-    high: int,
-    order: int,
-    labels_out: Labels,
-    scores: Floats,
+    potentials: ChainPotentials, offsets: Integers, low: int, high: int, order: int, labels_out: Labels, scores: Floats
 ) -> None:
     """The k best labellings of each sentence low .. high, best first.
 
