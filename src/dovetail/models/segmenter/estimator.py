@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,12 +17,10 @@ from dovetail.features.algebra.span_sets import span_features
 from dovetail.features.algebra.templates import call
 from dovetail.features.algebra.word_sets import chain_features
 from dovetail.features.compile import hashing
-from dovetail.features.resources.resource import Resource
 from dovetail.learning.checkpoint import Checkpoint
-from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.modelfile import load_model, save_model
-from dovetail.models.base import OPTIMISERS, Estimator, check_choice, check_loss
+from dovetail.models.base import Estimator, check_loss
 from dovetail.models.batching import in_batches
 from dovetail.models.inputs import (
     as_sentences,
@@ -35,8 +33,10 @@ from dovetail.models.inputs import (
 )
 from dovetail.models.segmenter.chain import ChainSegments, ChainTraining
 from dovetail.models.segmenter.model import SegmentModel
+from dovetail.models.segmenter.settings import SegmenterSettings
 from dovetail.models.segmenter.training import SegmentTraining, length_bound, too_long
 from dovetail.models.segmenter.tuning import balanced, segment_counts, segment_f1
+from dovetail.models.settings import check_choice
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.tuning import COARSE_BALANCES
 from dovetail.structures.semimarkov import Segments
@@ -48,7 +48,6 @@ from dovetail.text.words import WORD, character_sentence, half_width, word_spans
 from dovetail.version import __version__
 
 BATCH_TOKENS = 50_000  # how much text is scored at once: bounds memory, and keeps threads busy
-MODELS = ("markov", "semi-markov")
 DEFAULT_FEATURES = {
     ("markov", True): "words",
     ("markov", False): "ner",
@@ -66,7 +65,7 @@ class Segmentation:
 
 
 @dataclass(kw_only=True, eq=False)
-class Segmenter(Estimator):
+class Segmenter(SegmenterSettings, Estimator):
     """A conditional model of segments: words as runs of characters, or entities as runs of words.
 
     Without a ``target`` it learns words: ``fit`` takes sentences as lists of words, ``predict`` takes texts without
@@ -77,54 +76,6 @@ class Segmenter(Estimator):
     >>> segmenter.predict(["人爱北京"])
     [['人', '爱', '北京']]
     """
-
-    model: str | None = None
-    """markov: tags of tokens. semi-markov: whole segments, with features of whole segments. None for the more
-    accurate of the two: markov for words, semi-markov for everything else."""
-    target: str | None = None
-    """The layer whose tags spell the segments; None for words."""
-    features: Any = None
-    """A named set, or lines of templates; None for the best set for the model."""
-    resources: Mapping[str, Resource] = field(default_factory=dict)
-    """Clusters, lexicons, association and variety by name; their usual templates are added to a named set."""
-    ignore: Sequence[str] = ()
-    """Layers that a named set does not read, such as ``pos`` where new text will have none."""
-    order: int = 1
-    """How many earlier labels a label sees: 0, 1, or for markov 2."""
-    longest: int | None = None
-    """The most tokens in a segment, for semi-markov; None for enough to cover 99.9 % of the training segments."""
-    scheme: str = "iobes"
-    """How markov spells segments: iobes (four tags a word) or iob2 (two)."""
-    normalise_width: bool = True
-    """For words: treat full-width letters, digits and signs as half-width ones. Answers keep what was written."""
-    loss: str = "likelihood"
-    """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
-    optimiser: str = "lbfgs"
-    """lbfgs, sgd, adagrad or perceptron."""
-    l2: float = 0.1
-    """Penalty on squared weights."""
-    l1: float = 0.0
-    """Penalty on absolute weights."""
-    iterations: int | None = None
-    """The most passes over the data; None for the optimiser's own limit."""
-    batch: int | None = None
-    """Sentences per step, for online optimisers."""
-    gain: float | None = None
-    """Step size, for sgd and adagrad."""
-    min_count: int | None = None
-    """Drop features that occur less often; None for 1 with words, which are few in kind, and 2 otherwise."""
-    hash_bits: int | None = None
-    """At most 2**hash_bits features in each part, by hashing."""
-    calibrate: bool = True
-    """Choose on dev how confident to be."""
-    balance: bool = True
-    """Choose on dev how readily to answer O, for the best F1. Only the best segmentation changes, no probability."""
-    patience: int = 5
-    """Dev measurements without progress before training stops."""
-    seed: int = 1
-    """The seed of all random numbers."""
-    threads: int | None = None
-    """How many cores to use; None for all. The result does not depend on it."""
 
     model_: ChainSegments | SegmentModel | None = field(default=None, init=False, repr=False)
     vocabulary_: NDArray[np.uint64] | None = field(default=None, init=False, repr=False)
@@ -250,11 +201,8 @@ class Segmenter(Estimator):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_choice("model", self.family, MODELS)
-        check_choice("order", self.order, (0, 1, 2) if self.family == "markov" else (0, 1))
-        check_choice("scheme", self.scheme, ("iob2", "iobes"))
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("optimiser", self.optimiser, OPTIMISERS)
+        if self.family == "semi-markov":
+            check_choice("order", self.order, (0, 1))
         check_loss(self.loss, self.optimiser)
 
     def _labelled(self, sentences: Any, gold: Sequence[Sequence[str]] | None, what: str) -> list[Sentence]:
