@@ -15,7 +15,7 @@ from dovetail.errors import DovetailError, ModelFileError
 from dovetail.features.algebra.span_sets import span_features
 from dovetail.features.resources.variety import Variety
 from dovetail.learning.losses import LOSSES
-from dovetail.models.segmenter.estimator import MODELS, Segmenter
+from dovetail.models.segmenter.estimator import Segmenter
 from dovetail.models.segmenter.training import SegmentTraining, length_bound
 from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence, Span
@@ -24,6 +24,8 @@ from tests.models.corpus import made
 NOUNS, VERBS = ["北京", "上海人", "人", "天坛", "老朋友"], ["爱", "看见", "想"]
 TRAIN = [[a, v, b] for a, v, b in product(NOUNS, VERBS, NOUNS)]
 ENTITIES = made(60, seed=1)
+
+MODELS = ("markov", "semi-markov")
 
 
 @pytest.fixture(scope="module", params=MODELS)

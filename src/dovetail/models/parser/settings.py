@@ -49,7 +49,7 @@ class TreeParserSettings:
     )
     folds: int = setting(5, "Number of parts of the training data for jackknifing.", least=2, hidden=True)
     """Each is tagged by a tagger trained on the others."""
-    max_length: int | None = settings.max_length(help="Leave longer sentences out of training and dev.")
+    max_length: int | None = settings.max_length()
     """Those of over 250 words are left out anyway."""
     threshold: float = setting(
         1e-3,
