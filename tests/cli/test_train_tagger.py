@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from dovetail.cli import progress
-from dovetail.cli.train.tagger import Loss, Optimiser
+from dovetail.cli.train.options import choices_of
 from dovetail.learning.losses import LOSSES
 from dovetail.models.base import OPTIMISERS
 from dovetail.models.tagger.estimator import Tagger
+from dovetail.models.tagger.settings import TaggerSettings
 from dovetail.text.formats import read, write
 from tests.cli.conftest import Run, trained
 
@@ -346,8 +347,8 @@ def test_a_full_disk(run: Run, data: Path) -> None:
 
 
 def test_choices_are_those_of_the_tagger() -> None:
-    assert [loss.value for loss in Loss] == list(LOSSES)
-    assert [optimiser.value for optimiser in Optimiser] == list(OPTIMISERS)
+    assert choices_of(TaggerSettings, "loss") == tuple(LOSSES)
+    assert choices_of(TaggerSettings, "optimiser") == tuple(OPTIMISERS)
 
 
 def test_defaults_in_the_help_are_those_of_the_tagger(run: Run) -> None:

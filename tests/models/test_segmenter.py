@@ -13,7 +13,7 @@ import pytest
 import dovetail
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.features.resources.variety import Variety
-from dovetail.models.segmenter.estimator import MODELS, Segmenter
+from dovetail.models.segmenter.estimator import Segmenter
 from dovetail.models.segmenter.model import length_bound
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
@@ -21,6 +21,9 @@ from tests.models.corpus import made
 NOUNS, VERBS = ["北京", "上海人", "人", "天坛", "老朋友"], ["爱", "看见", "想"]
 TRAIN = [[a, v, b] for a, v, b in product(NOUNS, VERBS, NOUNS)]
 ENTITIES = made(60, seed=1)
+
+
+MODELS = ("markov", "semi-markov")
 
 
 @pytest.fixture(scope="module", params=MODELS)

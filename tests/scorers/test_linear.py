@@ -33,7 +33,7 @@ def corpus(sentences: int) -> tuple[Merged, np.ndarray]:
 @pytest.mark.parametrize("full", [False, True])
 def test_forward_and_backward_are_products_with_the_matrix(full: bool) -> None:
     merged, outputs = corpus(20)
-    scorer = LinearScorer.observed(merged, outputs, OUTPUTS, full)
+    scorer = LinearScorer.observed(merged, None if full else outputs, OUTPUTS)
     layout = scorer.layout
     rng = np.random.default_rng(1)
     weight = rng.normal(size=layout.parameters)
@@ -65,8 +65,8 @@ def test_any_number_of_threads_gives_the_same_bits() -> None:
 
 
 def test_parameters_that_no_token_can_use_are_left_out_and_change_nothing() -> None:
-    merged, outputs = corpus(40)
-    full = LinearScorer.observed(merged, outputs, OUTPUTS, full=True)
+    merged, _ = corpus(40)
+    full = LinearScorer.observed(merged, None, OUTPUTS)
     kind = np.random.default_rng(4).integers(-1, 3, size=merged.design.tokens, dtype=np.int32)
     bounds = np.array([1, 3, 2], dtype=np.int32)
     scorer = full.within(kind, bounds)

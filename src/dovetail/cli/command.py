@@ -17,9 +17,9 @@ GROUPS = {
         "columns encoding sentence_per_line tokenised lines target ignore layer max_length"
     ),
     "Model": (
-        "model annotate.domain evaluate.domain strategy sigma restrict features order scheme longest width pos tags "
-        "predict_tags relations vertical horizontal branching head_tags relax threshold decode min_count min_documents "
-        "hash_bits bits observed_only"
+        "model annotate.domain evaluate.domain strategy sigma restrict features order scheme longest normalise_width "
+        "pos tags predict_tags relations vertical horizontal direction head_tags relax threshold decode min_count "
+        "min_documents entity_min_documents hash_bits bits observed_only"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",
@@ -38,6 +38,12 @@ SHORT = 12
 """So many options need no headings."""
 
 _GROUP = {name: title for title, names in GROUPS.items() for name in names.split()}
+_PLACES = {name: place for place, name in enumerate(_GROUP)}
+
+
+def place_of(name: str) -> int:
+    """Where a parameter stands among those of all headings."""
+    return _PLACES.get(name, len(_PLACES))
 
 
 class Command(TyperCommand):

@@ -27,6 +27,13 @@ class CorpusFormat(StrEnum):
     brat = "brat"
 
 
+class FormatOfTrees(StrEnum):
+    """Formats that hold constituents."""
+
+    jsonl = "jsonl"
+    brackets = "brackets"
+
+
 class InputFormat(StrEnum):
     """Formats of what is to be annotated."""
 

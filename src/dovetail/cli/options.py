@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.corpus import CorpusFormat
+from dovetail.cli.corpus import CorpusFormat, FormatOfTrees
 from dovetail.cli.paths import Reads, Writes
 
 Model = Annotated[
@@ -20,7 +20,7 @@ InputFormat = Annotated[
     typer.Option("--input-format", help="Format of the input files.", show_default="from the file name, else conll"),
 ]
 TreeFormat = Annotated[
-    CorpusFormat | None,
+    FormatOfTrees | None,
     typer.Option(
         "--input-format",
         help="Format of the input files; trees are in brackets or jsonl.",
@@ -60,18 +60,6 @@ ModelOutput = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Write the model to this file."),
     Writes(beside=(".checkpoint",)),
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", min=0, help="Seed of the random number generator.", show_default="1"),
-]
-Init = Annotated[
-    Path | None, typer.Option("--init", metavar="MODEL", help="Start from the weights of this model."), Reads()
-]
-Resume = Annotated[
-    bool,
-    typer.Option("--resume", help="Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists."),
-]
-Half = Annotated[bool, typer.Option("--half", help="Store weights in half precision, for a smaller file.")]
 
 
 def names(listing: str | None) -> list[str] | None:

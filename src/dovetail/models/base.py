@@ -22,6 +22,7 @@ from dovetail.modelfile import Arrays, load_model, save_model
 from dovetail.models.answer import Answer
 from dovetail.models.batching import in_batches
 from dovetail.models.inputs import annotated, as_sentences, check_count
+from dovetail.models.settings import setting_of
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
@@ -33,14 +34,6 @@ OPTIMISERS: dict[str, Callable[..., Any]] = {
     "perceptron": AveragedPerceptron,
 }
 
-LEAST = {
-    "iterations": 1, "batch": 1, "min_count": 1, "min_documents": 1, "entity_min_count": 1, "entity_min_documents": 1,
-    "patience": 1, "seed": 0, "threads": 1, "longest": 1, "max_length": 1, "vertical": 1, "horizontal": 0, "relax": 0,
-    "folds": 2,
-}  # fmt: skip
-"""The least that settings may be, wherever a model has them."""
-RANGES = {"hash_bits": (8, 31), "bits": (8, 28)}
-NOT_NEGATIVE = {"l1": "a penalty", "l2": "a penalty", "sigma": "a standard deviation", "smoothing": "a count"}
 TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "int": ((Integral,), "a whole number"),
     "float": ((Real,), "a number"),
@@ -336,11 +329,15 @@ class Estimator:
             raise DovetailError(f"this {type(self).__name__} is not trained: call fit, or load a model")
 
     def _check_settings(self) -> None:
-        """Every setting has the right type, and a value that makes sense for whatever has a setting of this name."""
-        for f in fields(self):
-            if f.init:
-                check_type(f.name, getattr(self, f.name), str(f.type))
-        check_values(self.get_params(deep=False))
+        """Every setting has the right type, and a value that is within its bounds or among its choices."""
+        settings = [(f, getattr(self, f.name)) for f in fields(self) if f.init]
+        for f, value in settings:
+            check_type(f.name, value, str(f.type))
+        for f, value in settings:
+            if (known := setting_of(f)) is not None:
+                known.check(f.name, value)
+        if self._setting("loss") == "perceptron" and self._setting("optimiser") == "lbfgs":
+            raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
 
     def _threads(self) -> int:
         threads: int | None = self.get_params(deep=False)["threads"]
@@ -398,34 +395,3 @@ def _iterable(name: str, value: object) -> Iterable[object]:
     if not isinstance(value, Iterable):
         raise DovetailError(f"{name}={value!r}: give a list of names")
     return value
-
-
-def check_values(settings: Mapping[str, Any]) -> None:
-    """Numbers are in the range that makes sense for settings of their name."""
-    given = {name: value for name, value in settings.items() if value is not None}
-    for name, bound in LEAST.items():
-        if name in given and given[name] < bound:
-            raise DovetailError(f"{name}={given[name]}: choose {bound} or more")
-    for name, (low, high) in RANGES.items():
-        if name in given and not low <= given[name] <= high:
-            raise DovetailError(f"{name}={given[name]}: choose {low} to {high}")
-    for name, what in NOT_NEGATIVE.items():
-        if name in given and not 0 <= given[name] < np.inf:
-            raise DovetailError(f"{name}={given[name]}: {what} is zero or positive")
-    if "gain" in given and not 0 < given["gain"] < np.inf:
-        raise DovetailError(f"gain={given['gain']}: a step size is positive")
-    if "threshold" in given and not 0 <= given["threshold"] < 1:
-        raise DovetailError(f"threshold={given['threshold']}: choose a probability below 1")
-
-
-def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
-    """The value is one of those allowed."""
-    choices = list(allowed)
-    if value not in choices:
-        raise DovetailError(f"{name}={value!r}: choose one of {', '.join(map(str, choices))}")
-
-
-def check_loss(loss: str, optimiser: str) -> None:
-    """The loss suits the optimiser."""
-    if loss == "perceptron" and optimiser == "lbfgs":
-        raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")

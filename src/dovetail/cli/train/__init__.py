@@ -5,20 +5,19 @@ from __future__ import annotations
 import typer
 
 from dovetail.cli.command import Commands
-from dovetail.cli.train.dependency import train_dependency
-from dovetail.cli.train.joint import train_joint
-from dovetail.cli.train.nested import train_nested
-from dovetail.cli.train.parser import train_parser
-from dovetail.cli.train.segmenter import train_segmenter
-from dovetail.cli.train.tagger import train_tagger
+from dovetail.cli.train.dependency import DependencyTraining
+from dovetail.cli.train.joint import JointTraining
+from dovetail.cli.train.nested import NestedTraining
+from dovetail.cli.train.parser import ParserTraining
+from dovetail.cli.train.segmenter import SegmenterTraining
+from dovetail.cli.train.tagger import TaggerTraining
+from dovetail.cli.train.training import command_of
+
+KINDS = (TaggerTraining, SegmenterTraining, NestedTraining, DependencyTraining, ParserTraining, JointTraining)
 
 app = Commands()
-app.command("tagger")(train_tagger)
-app.command("segmenter")(train_segmenter)
-app.command("nested")(train_nested)
-app.command("dependency")(train_dependency)
-app.command("parser")(train_parser)
-app.command("joint")(train_joint)
+for kind in KINDS:
+    app.command(kind.kind)(command_of(kind))
 
 
 @app.callback(invoke_without_command=True)

@@ -45,10 +45,18 @@ def doubts(
             f"the layer {target!r} has {len(tags)} labels ({some(sorted(tags), 3)}), and there are only {len(words)} "
             "different words: are the columns in the wrong order? See --columns"
         )
+    return found + dev_doubts(train, dev)
+
+
+def dev_doubts(train: Iterable[Any], dev: Sequence[Any] | None) -> list[str]:
+    """Warnings about held-out sentences of which there are none, or which are not held out.
+
+    >>> dev_doubts([["Ada", "slept"]], [])
+    ['the dev data has no sentences, so it is not used']
+    """
     if dev is not None and not any(map(len, dev)):
-        found.append("the dev data has no sentences, so it is not used")
-    found += overlap_doubts(train, dev)
-    return found
+        return ["the dev data has no sentences, so it is not used"]
+    return overlap_doubts(train, dev)
 
 
 def overlap_doubts(train: Iterable[Any], dev: Iterable[Any] | None) -> list[str]:

@@ -2,93 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli.console import count, warn_all
-from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import Reporter
+from dovetail.cli.train.options import Options
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.clusters.clustering import Clustering
-    from dovetail.features.resources.resource import Resource
-
-Unlabelled = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--unlabelled",
-        metavar="RAW",
-        help="Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated.",
-    ),
-    Reads(),
-]
-ClusterFiles = Annotated[
-    list[Path] | None,
-    typer.Option("--clusters", metavar="PATHS", help="Existing clusters: a file or a folder; may be repeated."),
-    Reads(),
-]
-Lexicons = Annotated[
-    list[str] | None,
-    typer.Option("--lexicon", metavar="NAME=FILE", help="A list of names, one per line; may be repeated."),
-    Reads(named=True),
-]
-Associations = Annotated[
-    list[Path] | None,
-    typer.Option("--association", metavar="RAW", help="Raw text to count word associations in; may be repeated."),
-    Reads(),
-]
-SaveClusters = Annotated[
-    Path | None,
-    typer.Option("--save-clusters", metavar="FOLDER", help="Save the clusters of --unlabelled here, for --clusters."),
-    Writes(inside=("brown.paths", "exchange.paths", "fine.paths")),
-]
 
 RESERVED = {"brown", "exchange", "fine", "casing", "association"}
 """Names that the recipe gives to what it makes."""
 
 
-def word_resources(
-    reporter: Reporter,
-    *,
-    unlabelled: Sequence[Path] = (),
-    clusters: Sequence[Path] = (),
-    lexicons: Sequence[str] = (),
-    association: Sequence[Path] = (),
-    encoding: str = "utf-8",
-    threads: int | None = None,
-    keep: Path | None = None,
-) -> dict[str, Resource]:
+def word_resources(reporter: Reporter, given: Options, threads: int | None) -> dict[str, Any]:
     """Everything that was asked for, by the names that templates use."""
     from dovetail.features.resources.recipe import as_resources, read_clusterings
     from dovetail.text.report import ReadReport
 
-    if clusters:
-        reporter.doing(f"reading {', '.join(map(str, clusters))}")
-    lists = read_lexicons(lexicons, unit="word")
-    if keep is not None and not unlabelled:
+    if given.clusters:
+        reporter.doing(f"reading {', '.join(map(str, given.clusters))}")
+    lists = read_lexicons(given.lexicon or (), unit="word")
+    if given.save_clusters is not None and not given.unlabelled:
         raise DovetailError("--save-clusters saves the clusters made from raw text: it needs --unlabelled")
     report = ReadReport()
-    clusterings = read_clusterings(clusters, report)
+    clusterings = read_clusterings(given.clusters or (), report)
     warn_all(report.lines())
     if clash := set(lists) & (set(clusterings) | RESERVED):
         raise DovetailError(f"--lexicon {clash.pop()}=...: this name is taken by another resource; use another one")
-    if unlabelled:
-        learnt = _learnt(unlabelled, encoding, threads, reporter, keep)
+    if given.unlabelled:
+        learnt = _learnt(given.unlabelled, given.encoding, threads, reporter, given.save_clusters)
         clusterings = {**{f"{name}_" if name in learnt else name: c for name, c in clusterings.items()}, **learnt}
     found: dict[str, Any] = {**lists, **as_resources(clusterings)}
-    if association:
+    if given.association:
         from dovetail.features.resources.association import Association
 
         reporter.doing("counting association")
         table = Association.count(
-            association, unit="word", encoding=encoding, progress=lambda n: reporter.standing(n, None, "words")
-        )
+            given.association, unit="word", encoding=given.encoding,
+            progress=lambda n: reporter.standing(n, None, "words"),
+        )  # fmt: skip
         found["association"] = table.transform("z-score")
     return found
+
+
+def character_resources(reporter: Reporter, given: Options, width: bool) -> dict[str, Any]:
+    """What was counted or read about characters, by name; ``width`` as the setting ``normalise_width``."""
+    from dovetail.features.resources.clusters import Clusters
+    from dovetail.features.resources.recipe import read_clusterings
+
+    unlabelled = given.unlabelled or []
+    if Path("-") in unlabelled:
+        raise DovetailError("--unlabelled -: raw text is read twice, for association and for variety; give a file")
+    found: dict[str, Any] = {name: Clusters.of(c) for name, c in read_clusterings(given.clusters or ()).items()}
+    if raw := [*(given.association or ()), *unlabelled]:
+        from dovetail.features.resources.association import Association
+
+        reporter.doing("counting association")
+        table = Association.count(raw, unit="char", normalise_width=width, encoding=given.encoding)
+        found["association"] = table.transform("z-score")
+    if unlabelled:
+        from dovetail.features.resources.variety import Variety
+
+        reporter.doing("counting accessor variety")
+        found["variety"] = Variety.count(_characters(unlabelled, width, given.encoding))
+    lists = read_lexicons(given.lexicon or (), unit="char")
+    if clash := found.keys() & lists.keys():
+        raise DovetailError(f"--lexicon {clash.pop()}=...: this name is taken by another resource; use another one")
+    return found | lists
+
+
+def _characters(paths: Sequence[Path], width: bool, encoding: str) -> Iterator[str]:
+    """The lines of raw texts without their spaces."""
+    from dovetail.text.words import half_width, read_lines
+
+    for line in chain.from_iterable(read_lines(path, encoding) for path in paths):
+        yield "".join((half_width(line) if width else line).split())
 
 
 def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:

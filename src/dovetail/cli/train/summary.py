@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from dovetail.cli.console import count
-from dovetail.cli.scores import score
-
-if TYPE_CHECKING:
-    from dovetail.models.tagger.estimator import Tagger
-    from dovetail.text.sentence import Sentence
+from typing import Any
 
 STOPPED = {
     "converged": "the objective no longer falls",
@@ -21,31 +14,10 @@ STOPPED = {
 }
 
 
-def summary(model: Tagger, dev: Sequence[Sentence] | None, output: Path, seconds: float) -> str:
-    """The scores on dev, and what was trained, how long, why it ended, and where it is."""
-    from dovetail.evaluate import scores_table
-
-    trained = model.model_
-    assert trained is not None
-    lines = []
-    if dev:
-        lines += [scores_table(score(dev, list(model.annotate(dev)), model.target)), ""]
-    card = model.card_
-    size = file_size(output)
-    data = f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
-    lines += [
-        f"trained on {data} in {seconds:.1f} s",
-        f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}",
-        f"model: {output} ({size}, {count(len(trained.labels.names), 'label')}, {count(weights_of(model), 'weight')})",
-    ]
-    return "\n".join(lines)
-
-
-def weights_of(model: Tagger) -> int:
-    """The number of weights of the features of a trained tagger."""
-    trained = model.model_
-    assert trained is not None
-    return len(trained.node.weight) + (len(trained.edge.weight) if trained.edge is not None else 0)
+def ending(card: Mapping[str, Any], output: Path, parts: str) -> list[str]:
+    """Why training ended, and where the model is."""
+    size = f"{file_size(output)}, {parts}" if parts else file_size(output)
+    return [f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}", f"model: {output} ({size})"]
 
 
 def file_size(path: Path) -> str:

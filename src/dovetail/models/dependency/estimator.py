@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError, ModelFileError
-from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.modelfile import Arrays, load_model, save_model
-from dovetail.models.base import Estimator, check_choice
+from dovetail.models.base import Estimator
 from dovetail.models.batching import in_batches
 from dovetail.models.dependency.model import DependencyModel, arc_rows
 from dovetail.models.dependency.pieces import cut_points, joined
 from dovetail.models.dependency.relations import TEMPLATES, with_arcs
+from dovetail.models.dependency.settings import DependencySettings
 from dovetail.models.dependency.training import ArcTraining, Heads
 from dovetail.models.dependency.tuning import calibrated, surest
 from dovetail.models.inputs import as_sentences, check_count, labelled
@@ -58,7 +58,7 @@ class _Looked(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False)
-class DependencyParser(Estimator):
+class DependencyParser(DependencySettings, Estimator):
     """A conditional random field over projective dependency trees, and a classifier of relations given the tree.
 
     Sentences have the layers ``head`` (numbers of words from 1, "0" for the root) and ``deprel``, and parts of speech
@@ -72,35 +72,6 @@ class DependencyParser(Estimator):
     """
 
     kind: ClassVar[str] = "dependency"
-
-    tags: str = "pos"
-    """The layer with parts of speech; pos and xpos stand for each other where a sentence has only one."""
-    predict_tags: bool = False
-    """Train a tagger of parts of speech as well, and parse with its tags: for text that has none."""
-    relations: bool = True
-    """Learn the relations too."""
-    clusters: Mapping[str, Clusters] = field(default_factory=dict)
-    """Clusters of words, by name, whose classes are features of heads and dependents."""
-    decode: str = "expected"
-    """``expected``: the tree of the most probable arcs; ``best``: the most probable tree."""
-    l2: float = 3.0
-    """Penalty on squared weights: 1 / (2 variance)."""
-    iterations: int | None = None
-    """The most passes over the data; None for the optimiser's own limit."""
-    min_count: int = 5
-    """Words that occur less often are represented by their endings alone."""
-    bits: int = 22
-    """2**bits weights of pairs of head and dependent, by hashing."""
-    threshold: float = 1e-4
-    """Arcs less probable than this under a small model are not considered; 0 considers all."""
-    max_length: int | None = None
-    """Longer sentences are left out of training, and counted."""
-    calibrate: bool = True
-    """Choose on dev how confident to be: one factor for all weights, which changes probabilities."""
-    patience: int = 3
-    """Dev measurements without progress before training stops."""
-    threads: int | None = None
-    """How many cores to use; None for all. The result does not depend on it."""
 
     model_: DependencyModel | None = field(default=None, init=False, repr=False)
     relations_: Tagger | None = field(default=None, init=False, repr=False)
@@ -195,10 +166,6 @@ class DependencyParser(Estimator):
         """A tagger of parts of speech, and the tags to learn to parse with."""
         bare = [Sentence(s.words, {self.tags: t}, document=s.document) for s, t in zip(corpus, tags, strict=True)]
         return learn_tags(lambda: pos_tagger(self.clusters, self.threads, layer=self.tags), bare, FOLDS, told)
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_choice("decode", self.decode, ("expected", "best"))
 
     def _short_enough(self, corpus: list[Sentence]) -> list[Sentence]:
         """Sentences to learn from; those too long are counted in the card."""

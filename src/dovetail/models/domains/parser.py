@@ -16,6 +16,7 @@ from dovetail.models.base import Estimator
 from dovetail.models.dependency import domains as dependency_domains
 from dovetail.models.dependency.estimator import DependencyParser
 from dovetail.models.domains.names import check_by_name, check_known
+from dovetail.models.domains.settings import ParserDomainSettings
 from dovetail.models.parser import domains as parser_domains
 from dovetail.models.parser.estimator import Parser
 from dovetail.text.sentence import Sentence
@@ -25,7 +26,7 @@ PARSERS: dict[str, type[AnyParser]] = {kind.kind: kind for kind in (Parser, Depe
 
 
 @dataclass(kw_only=True, eq=False)
-class MultiDomainParser(Estimator):
+class MultiDomainParser(ParserDomainSettings, Estimator):
     """A parser for each of several domains, and one for other text, whose weights lean on each other.
 
     They share a grammar, a tagger and features, read off the text of all domains; a domain has weights of its own for
@@ -42,9 +43,6 @@ class MultiDomainParser(Estimator):
     """
 
     parser: AnyParser
-    """The kind of parser, with its settings."""
-    sigma: float | None = None
-    """How far a domain may differ: 0 is one parser for all text, 1 is feature augmentation. None: by the kind."""
 
     kind: ClassVar[str] = "domain-parsers"
 

@@ -15,9 +15,10 @@ from dovetail.features.algebra.templates import call
 from dovetail.learning.hierarchical import HierarchicalObjective
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.modelfile import COMPACT_VERSION, load_model, save_model
-from dovetail.models.base import Estimator, check_choice
+from dovetail.models.base import Estimator
 from dovetail.models.domains.model import DomainModel, Tuning
 from dovetail.models.domains.names import check_by_name, check_data, check_known
+from dovetail.models.domains.settings import TaggerDomainSettings
 from dovetail.models.domains.training import Domain, DomainTraining
 from dovetail.models.tagger.estimator import Input, Tagger, check_storage
 from dovetail.models.tagger.labels import LabelSet
@@ -44,7 +45,7 @@ class _Data:
 
 
 @dataclass(kw_only=True, eq=False)
-class MultiDomainTagger(Estimator):
+class MultiDomainTagger(TaggerDomainSettings, Estimator):
     """Taggers of several domains, trained at once: each has weights of its own, drawn around weights that all share.
 
     Domains may have different labels: a domain learns and answers its own. Text of no known domain is tagged by the
@@ -62,13 +63,6 @@ class MultiDomainTagger(Estimator):
     """
 
     tagger: Tagger = field(default_factory=Tagger)
-    """What every domain's tagger is like: features, order, penalties, optimiser and all else."""
-    strategy: str = "hierarchical"
-    """hierarchical; target: each domain by itself; all: one set of weights; augment: both kinds alike (Daumé 2007)."""
-    sigma: float | None = None
-    """How far a domain may go its own way, as a part of how far shared weights go; None: chosen on dev, else 0.1."""
-    restrict: bool = True
-    """A domain learns and answers only labels that its own data has; else any domain's."""
 
     kind: ClassVar[str] = "domains"
     model_: DomainModel | None = field(default=None, init=False, repr=False)
@@ -139,7 +133,6 @@ class MultiDomainTagger(Estimator):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_choice("strategy", self.strategy, STRATEGIES)
         if not isinstance(self.tagger, Tagger):
             raise DovetailError(f"tagger={self.tagger!r}: give a Tagger")
         self.tagger._check_settings()

@@ -20,6 +20,7 @@ from dovetail.learning.priors import Prior
 from dovetail.learning.tuning import best_bias
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
+from dovetail.models.joint.settings import JointSettings
 from dovetail.models.joint.training import JointCorpus, JointTraining, Least
 from dovetail.models.parser.data import treebank_of
 from dovetail.models.parser.decoding import LONGEST
@@ -36,20 +37,11 @@ probability: chosen on ten such genres of GUM."""
 
 
 @dataclass(kw_only=True, eq=False)
-class JointParser(Parser):
+class JointParser(JointSettings, Parser):
     """A parser that finds entities with its trees, trained on sentences that have a tree and ``spans``.
 
     The settings are those of :class:`Parser`, which it is in all but its entities.
     """
-
-    entity_min_count: int = 2
-    """Drop features of entities that occur less often."""
-    entity_min_documents: int = 1
-    """Drop features of entities that occur in fewer documents: see ``Tagger.min_documents``."""
-    sigma: float = 0.3
-    """How far models of trees alone and of entities alone may differ from the shared weights; 0 for not at all."""
-    balance: bool = True
-    """Choose on dev how much an entity adds to the score of a tree, for the best F1; without dev it is 0.5."""
 
     kind: ClassVar[str] = "joint"
     target: ClassVar[str] = "ner"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from dovetail.errors import DovetailError
 from dovetail.evaluate.nested import NestedScores, nested_scores
 from dovetail.features.algebra.nested_sets import TAG_LINES, nested_features
-from dovetail.features.resources.resource import Resource
-from dovetail.learning.losses import LOSSES
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
-from dovetail.models.base import OPTIMISERS, Estimator, Run, check_choice, check_loss
+from dovetail.models.base import Estimator, Run
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.nested.gold import as_tree
 from dovetail.models.nested.model import NestedModel, NestedTraining, nested_training, spans_of
+from dovetail.models.nested.settings import NestedSettings
 from dovetail.models.nested.tuning import COARSE_THRESHOLDS, calibrated, threshold_scores, tuned
 from dovetail.models.segmenter.model import length_bound
 from dovetail.models.tagger.estimator import usable
@@ -36,7 +35,7 @@ PHRASES = 10  # tokens: the longest entities that are looked at as phrases
 
 
 @dataclass(kw_only=True, eq=False)
-class NestedTagger(Estimator):
+class NestedTagger(NestedSettings, Estimator):
     """A conditional model of entities within entities: every sentence is a tree of them (Finkel 2010, section 5.3).
 
     Each entity is scored as a whole, as in a semi-Markov model but of any length, and with what it lies in and what
@@ -51,51 +50,6 @@ class NestedTagger(Estimator):
 
     kind: ClassVar[str] = "nested"
     batch_size: ClassVar[int] = 20_000
-
-    features: Any = "nested"
-    """A named set, or lines of templates."""
-    resources: Mapping[str, Resource] = field(default_factory=dict)
-    """Clusters and lexicons by name; their usual templates are added to a named set."""
-    target: str = "ner"
-    """The layer whose tags spell the entities of sentences that have no spans; answers are written there as well."""
-    ignore: Sequence[str] = ()
-    """Layers that a named set does not read, such as ``pos`` where new text will have none."""
-    pos: str = "given"
-    """given: parts of speech in the layer ``pos`` are read, if there are any. joint: they are found as well."""
-    longest: int | None = None
-    """The most words in an entity; None for 100, which is no limit for sentences up to that length."""
-    max_length: int | None = None
-    """Leave longer sentences out of training; None to keep all."""
-    loss: str = "likelihood"
-    """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
-    optimiser: str = "adagrad"
-    """adagrad, lbfgs, sgd or perceptron."""
-    l2: float = 4.0
-    """Penalty on squared weights."""
-    l1: float = 0.0
-    """Penalty on absolute weights."""
-    iterations: int | None = None
-    """The most passes over the data; None for 15, or with lbfgs for its own limit."""
-    batch: int | None = None
-    """Sentences per step, for online optimisers."""
-    gain: float | None = None
-    """Step size, for online optimisers; None for 0.05."""
-    min_count: int = 2
-    """Drop features that occur less often."""
-    hash_bits: int | None = None
-    """At most 2**hash_bits features in each part, by hashing."""
-    calibrate: bool = True
-    """Choose on dev how confident to be."""
-    agree: bool = True
-    """Choose on dev how strongly mentions of the same words in one document lean towards one answer."""
-    balance: bool = True
-    """Choose on dev how probable an entity must be, for the best F1; else it is 0.4."""
-    patience: int = 4
-    """Dev measurements without progress before training stops."""
-    seed: int = 1
-    """The seed of all random numbers."""
-    threads: int | None = None
-    """How many cores to use; None for all. The result does not depend on it."""
 
     model_: NestedModel | None = field(default=None, init=False, repr=False)
 
@@ -192,13 +146,6 @@ class NestedTagger(Estimator):
         if self.agree or self.balance:
             model = tuned(model, held_out, gold, self.agree, self.balance, threads)
         return model
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("optimiser", self.optimiser, OPTIMISERS)
-        check_loss(self.loss, self.optimiser)
-        check_choice("pos", self.pos, ("given", "joint"))
 
     # answers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.evaluate.brackets import bracket_scores
-from dovetail.features.resources.clusters import Clusters
 from dovetail.grammars.binarise import Binarisation
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.optimisers.online import SGD, AdaGrad
 from dovetail.learning.priors import Prior
 from dovetail.modelfile import Arrays, load_model, save_model
-from dovetail.models.base import Estimator, check_choice
+from dovetail.models.base import Estimator
 from dovetail.models.inputs import as_sentences, check_count, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.parser.data import gold_trees, treebank_of
 from dovetail.models.parser.decoding import LONGEST, Decoder, Parse, Part, cut, joined
 from dovetail.models.parser.explain import ConstituentExplanation, explain_constituent
 from dovetail.models.parser.model import ParserModel
+from dovetail.models.parser.settings import TreeParserSettings
 from dovetail.models.parser.training import ParserSettings, ParserTraining, generative_model
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.text.given import as_sentence
@@ -41,56 +41,11 @@ T = TypeVar("T")
 
 
 @dataclass(kw_only=True, eq=False)
-class Parser(Estimator):
+class Parser(TreeParserSettings, Estimator):
     """A feature-rich constituency parser, trained on sentences that have a tree.
 
     Words are tagged first, by a tagger that is trained with the parser, which reads its tags and may overrule them.
     """
-
-    features: str = "full"
-    """full; rules: words for their parts of speech, and the rules themselves; generative: counted probabilities."""
-    vertical: int | None = None
-    """How many labels on the way to the root a symbol shows: 2 is parent annotation. 1, or 2 for generative."""
-    horizontal: int | None = None
-    """How many siblings a partial symbol shows. 0, or 1 for generative."""
-    direction: str = "right"
-    """Where long constituents branch when they are made binary: right or left."""
-    head_tags: bool | None = None
-    """Whether verb phrases show the part of speech of their head. No, but yes for generative."""
-    relax: int | None = None
-    """Share rules between symbols that have more than this many and differ only in annotation; None for no sharing."""
-    tags: str = "predicted"
-    """predicted: by a tagger that is trained with the parser. given: from the layer pos, in training and later."""
-    clusters: Mapping[str, Clusters] | None = None
-    """Clusters of words, for the features of tagger and parser."""
-    folds: int = 5
-    """How many parts the training data is cut into; each is tagged by a tagger trained on the others."""
-    max_length: int | None = None
-    """Leave longer sentences out of training; those of over 250 words are left out anyway."""
-    threshold: float = 1e-3
-    """Constituents less probable than this under a small generative grammar are not considered."""
-    smoothing: float = 5.0
-    """How many occurrences of a symbol its rules without annotation are worth; for generative."""
-    optimiser: str = "adagrad"
-    """adagrad or sgd."""
-    l2: float = 1.0
-    """Penalty on squared weights: 1 / (2 variance)."""
-    iterations: int = 10
-    """The most passes over the data."""
-    batch: int | None = None
-    """Sentences per step; None for 64, or fewer where that makes less than 50 steps per pass."""
-    gain: float = 0.1
-    """Step size."""
-    min_count: int = 1
-    """Drop features that occur with a rule, symbol or tag less often."""
-    decode: str = "viterbi"
-    """viterbi: the most probable tree. recall: the tree with the most constituents expected to be right."""
-    patience: int = 3
-    """Passes without progress on dev before training stops."""
-    seed: int = 1
-    """The seed of all random numbers."""
-    threads: int | None = None
-    """How many cores to use; None for all. The result does not depend on it."""
 
     kind: ClassVar[str] = "parser"
     target: ClassVar[str] = "tree"
@@ -157,14 +112,6 @@ class Parser(Estimator):
     def _sizes(model: ParserModel) -> dict[str, int]:
         grammar = model.treebank.grammar
         return {"symbols": grammar.symbols, "rules": grammar.rules + grammar.unaries, "weights": len(model.weight)}
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_choice("features", self.features, ("full", "rules", "generative"))
-        check_choice("direction", self.direction, ("right", "left"))
-        check_choice("tags", self.tags, ("predicted", "given"))
-        check_choice("optimiser", self.optimiser, OPTIMISERS)
-        check_choice("decode", self.decode, ("viterbi", "recall"))
 
     def _binarisation(self) -> Binarisation:
         counted = self.features == "generative"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -15,15 +15,15 @@ from dovetail.evaluate.words import WordScores, word_scores
 from dovetail.features.algebra.span_sets import span_features
 from dovetail.features.algebra.word_sets import chain_features
 from dovetail.features.compile import hashing
-from dovetail.features.resources.resource import Resource
-from dovetail.learning.losses import LOSSES
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
-from dovetail.models.base import OPTIMISERS, Estimator, Run, check_choice, check_loss
+from dovetail.models.base import Estimator, Run
 from dovetail.models.inputs import as_sentences, as_texts, check_probability, check_tags, labelled, purpose
 from dovetail.models.segmenter.chain import ChainSegments, SpelledTraining
 from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, length_bound, segment_training, too_long
+from dovetail.models.segmenter.settings import SegmenterSettings
 from dovetail.models.segmenter.tuning import balanced, segment_counts, segment_f1
+from dovetail.models.settings import check_choice
 from dovetail.models.tagger.estimator import usable
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.tuning import COARSE_BALANCES
@@ -36,7 +36,6 @@ from dovetail.text.spans import flat_tags
 from dovetail.text.tags import spans_to_tags
 from dovetail.text.words import WORD, character_sentence, half_width, word_spans
 
-MODELS = ("markov", "semi-markov")
 DEFAULT_FEATURES = {
     ("markov", True): "words",
     ("markov", False): "ner",
@@ -46,7 +45,7 @@ DEFAULT_FEATURES = {
 
 
 @dataclass(kw_only=True, eq=False)
-class Segmenter(Estimator):
+class Segmenter(SegmenterSettings, Estimator):
     """A conditional model of segments: words as runs of characters, or entities as runs of words.
 
     Without a ``target`` it learns words: ``fit`` takes sentences as lists of words, ``predict`` takes texts without
@@ -57,54 +56,6 @@ class Segmenter(Estimator):
     >>> segmenter.predict(["人爱北京"])
     [['人', '爱', '北京']]
     """
-
-    model: str | None = None
-    """markov: tags of tokens. semi-markov: whole segments, with features of whole segments. None for the more
-    accurate of the two: markov for words, semi-markov for everything else."""
-    target: str | None = None
-    """The layer whose tags spell the segments; None for words."""
-    features: Any = None
-    """A named set, or lines of templates; None for the best set for the model."""
-    resources: Mapping[str, Resource] = field(default_factory=dict)
-    """Clusters, lexicons, association and variety by name; their usual templates are added to a named set."""
-    ignore: Sequence[str] = ()
-    """Layers that a named set does not read, such as ``pos`` where new text will have none."""
-    order: int = 1
-    """How many earlier labels a label sees: 0, 1, or for markov 2."""
-    longest: int | None = None
-    """The most tokens in a segment, for semi-markov; None for enough to cover 99.9 % of the training segments."""
-    scheme: str = "iobes"
-    """How markov spells segments: iobes (four tags a word) or iob2 (two)."""
-    normalise_width: bool = True
-    """For words: treat full-width letters, digits and signs as half-width ones. Answers keep what was written."""
-    loss: str = "likelihood"
-    """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
-    optimiser: str = "lbfgs"
-    """lbfgs, sgd, adagrad or perceptron."""
-    l2: float = 0.1
-    """Penalty on squared weights."""
-    l1: float = 0.0
-    """Penalty on absolute weights."""
-    iterations: int | None = None
-    """The most passes over the data; None for the optimiser's own limit."""
-    batch: int | None = None
-    """Sentences per step, for online optimisers."""
-    gain: float | None = None
-    """Step size, for sgd and adagrad."""
-    min_count: int | None = None
-    """Drop features that occur less often; None for 1 with words, which are few in kind, and 2 otherwise."""
-    hash_bits: int | None = None
-    """At most 2**hash_bits features in each part, by hashing."""
-    calibrate: bool = True
-    """Choose on dev how confident to be."""
-    balance: bool = True
-    """Choose on dev how readily to answer O, for the best F1. Only the best segmentation changes, no probability."""
-    patience: int = 5
-    """Dev measurements without progress before training stops."""
-    seed: int = 1
-    """The seed of all random numbers."""
-    threads: int | None = None
-    """How many cores to use; None for all. The result does not depend on it."""
 
     kind: ClassVar[str] = "segmenter"
     batch_size: ClassVar[int] = 50_000
@@ -217,12 +168,8 @@ class Segmenter(Estimator):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_choice("model", self.family, MODELS)
-        check_choice("order", self.order, (0, 1, 2) if self.family == "markov" else (0, 1))
-        check_choice("scheme", self.scheme, ("iob2", "iobes"))
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("optimiser", self.optimiser, OPTIMISERS)
-        check_loss(self.loss, self.optimiser)
+        if self.family == "semi-markov":
+            check_choice("order", self.order, (0, 1))
 
     def _vocabulary(self, sentences: Iterable[Sentence]) -> NDArray[np.uint64]:
         return np.unique(self._word_keys([word for sentence in sentences for word in sentence.words]))

@@ -16,15 +16,15 @@ from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.compile.documents import token_documents
 from dovetail.features.compile.repeats import share_repeated
-from dovetail.learning.losses import LOSSES
 from dovetail.modelfile import COMPACT_VERSION, Arrays, save_model
 from dovetail.models.answer import Answer
-from dovetail.models.base import OPTIMISERS, Estimator, Run, check_choice, check_loss
+from dovetail.models.base import Estimator, Run
 from dovetail.models.inputs import as_sentences, check_as_many, check_probability, check_size, check_tags, purpose
 from dovetail.models.tagger.entities import entity_probabilities
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, best_with_bias, chain_training
+from dovetail.models.tagger.settings import TaggerSettings
 from dovetail.models.tagger.tuning import COARSE_BALANCES, agreeing, balanced, calibrated
 from dovetail.scorers.compiled import PartSettings, Spread
 from dovetail.structures.chain import ChainBatch
@@ -39,7 +39,7 @@ Input = Sequence[Sentence] | Sequence[Sequence[str]] | Sequence[Document]
 
 
 @dataclass(kw_only=True, eq=False)
-class Tagger(Estimator):
+class Tagger(TaggerSettings, Estimator):
     """A conditional random field over sentences (order 0: a MaxEnt classifier of tokens).
 
     Sentences are ``Sentence`` objects, or plain lists of words. Tags are given to ``fit`` or read from the ``target``
@@ -54,55 +54,6 @@ class Tagger(Estimator):
     >>> entity.label, entity.probability > 0.5
     ('PER', True)
     """
-
-    features: Any = "ner"
-    """A named set, a TOML file, or templates in any nesting."""
-    order: int = 1
-    """How many earlier labels a label sees: 0, 1 or 2."""
-    target: str = "ner"
-    """The layer to learn."""
-    scheme: str = "iob2"
-    """How the model spells entities inside: iob2 or iobes."""
-    constrain: bool = True
-    """Rule out ill-formed tag sequences."""
-    loss: str = "likelihood"
-    """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
-    optimiser: str = "lbfgs"
-    """lbfgs, sgd, adagrad or perceptron."""
-    l2: float = 0.1
-    """Penalty on squared weights, as CRFsuite's c2: 1 / (2 variance)."""
-    l1: float = 0.0
-    """Penalty on absolute weights, as CRFsuite's c1."""
-    iterations: int | None = None
-    """The most passes over the data; None for the optimiser's own limit."""
-    batch: int | None = None
-    """Sentences per step, for online optimisers."""
-    gain: float | None = None
-    """Step size, for sgd and adagrad."""
-    min_count: int = 2
-    """Drop features that occur less often: what was seen once says little about new text."""
-    min_documents: int = 1
-    """Drop features that occur in fewer documents. With few, long documents, 2 keeps names from being memorised."""
-    hash_bits: int | None = None
-    """At most 2**hash_bits features, by hashing."""
-    observed_only: bool = False
-    """Weights only for pairs of feature and label that occur together: a smaller model, a little less accurate."""
-    merge_twins: bool = True
-    """Merge features that fire at the same tokens: exact for L2, and faster."""
-    ignore: Sequence[str] = ()
-    """Layers that the features do not read, such as ``pos`` where new text will have none."""
-    calibrate: bool = True
-    """Choose on dev how confident to be: one factor for all weights, which changes probabilities but no ranking."""
-    balance: bool = True
-    """Choose on dev how readily to answer O, for the best F1. This changes the best tagging, but no probability."""
-    agree: bool = True
-    """Choose on dev how strongly the mentions of a name in one document lean towards one type."""
-    patience: int = 5
-    """Dev measurements without progress before training stops."""
-    seed: int = 1
-    """The seed of all random numbers."""
-    threads: int | None = None
-    """How many cores to use; None for all. The result does not depend on it."""
 
     kind: ClassVar[str] = "tagger"
 
@@ -209,14 +160,6 @@ class Tagger(Estimator):
             if self.balance:
                 model = balanced(model, held_out, gold, threads)
         return model
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_choice("order", self.order, (0, 1, 2))
-        check_choice("scheme", self.scheme, ("iob2", "iobes"))
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("optimiser", self.optimiser, OPTIMISERS)
-        check_loss(self.loss, self.optimiser)
 
     # answers
 

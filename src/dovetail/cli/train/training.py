@@ -1,0 +1,223 @@
+"""The course of every command that trains: check the options, read, doubt, add resources, fit, save, sum up."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar
+
+from dovetail.cli import options
+from dovetail.cli.console import count, say, warn_all
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.layers import will_need
+from dovetail.cli.progress import Reporter, reporting
+from dovetail.cli.train.domains import Domains
+from dovetail.cli.train.doubts import dev_doubts
+from dovetail.cli.train.options import (
+    Options,
+    choices_of,
+    common_options,
+    given_settings,
+    in_order,
+    setting_options,
+)
+from dovetail.cli.train.resources import word_resources
+from dovetail.cli.train.summary import ending
+from dovetail.errors import DovetailError, InputError
+
+ENDING = "Ctrl-C ends training early and saves the best weights so far; the exit code is then 0."
+
+
+class Training:
+    """A command that trains: a subclass says what its kind of model has of its own."""
+
+    kind: ClassVar[str]
+    """``dovetail train KIND``."""
+    model: ClassVar[str]
+    """The name of the estimator in ``dovetail``, which is imported when training begins."""
+    settings: ClassVar[type]
+    """The settings of the estimator."""
+    domains: ClassVar[type[Domains] | None] = None
+    """How several domains are trained, if they can be."""
+    takes: ClassVar[str]
+    """The options that are no settings, besides those of all commands."""
+    learns: ClassVar[str]
+    """What ``--train`` names."""
+    own: ClassVar[Mapping[str, Any]] = {}
+    """Options that are written otherwise here."""
+    first: ClassVar[str] = ""
+    """What fitting begins with, if the estimator does not tell."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.given = Options(values)
+        self.chosen = given_settings(self.settings, values)
+        self.several = self.domains(values) if self.domains is not None else None
+        format = self.given.input_format
+        names = options.names(self.given.columns)
+        self.corpora = Corpora(CorpusFormat(format.value) if format is not None else None, names, self.given.encoding)
+
+    def run(self) -> None:
+        """Train, and write the model."""
+        self.check_options()
+        model = self.new()
+        if self.several is not None and self.several.files:
+            self.several.run(self, model)
+            return
+        given = self.given
+        assert given.train is not None
+        start = type(model).load(given.init) if given.init is not None else None
+        checkpoint = given.output.with_name(given.output.name + ".checkpoint") if given.resume else None
+        began = time.perf_counter()
+        with reporting(given.quiet) as reporter:
+            reporter.doing(f"reading {given.train}")
+            sentences = self.read(given.train)
+            self.check_data(sentences, given.train)
+            held_out = self.read(given.dev) if given.dev is not None else None
+            if given.dev is not None and held_out:
+                self.check_dev(held_out, given.dev)
+            more = self.read_more()
+            warn_all(self.repairs())
+            warn_all(self.doubts(sentences, held_out))
+            self.prepare(model, sentences, reporter)
+            self.fit(model, reporter, sentences, dev=held_out or None, init=start, checkpoint=checkpoint, **more)
+            seconds = time.perf_counter() - began
+            self.save(model, reporter)
+        warn_all(self.remarks(model, held_out or []))
+        if checkpoint is not None and checkpoint.exists():
+            say(f"run the same command again to continue from {checkpoint}")
+        results, card = self.results(model, held_out or []), model.card_
+        lines = [*results, ""] if results else []
+        lines += [f"trained on {self.data(card)} in {seconds:.1f} s", *self.shape(card)]
+        print("\n".join([*lines, *ending(card, given.output, self.parts(model))]))
+
+    def check_options(self) -> None:
+        """Refuse options that do not go together."""
+        given, chosen = self.given, self.chosen
+        if self.several is not None:
+            self.several.check_options(given, chosen)
+        if given.half and given.compact:
+            raise DovetailError("--half and --compact are two ways to store weights: choose one (compact is smaller)")
+        self.check_optimiser()
+        if "patience" in chosen and given.dev is None and not given.dev_domain:
+            raise DovetailError("--patience counts scores on dev, so it needs --dev")
+        if missing := [path for path in given.clusters or () if not path.exists()]:
+            raise InputError("no such file", missing[0])
+
+    def check_optimiser(self) -> None:
+        """Refuse settings of optimisers other than the one that is used."""
+        optimiser = self.chosen.get("optimiser", getattr(self.settings, "optimiser", None))
+        if "batch" in self.chosen and optimiser == "lbfgs":
+            *some, last = [name for name in choices_of(self.settings, "optimiser") if name != "lbfgs"]
+            raise DovetailError(f"--batch is for --optimiser {', '.join(some)} or {last}")
+        if "gain" in self.chosen and optimiser not in ("sgd", "adagrad"):
+            raise DovetailError("--gain is for --optimiser sgd or adagrad")
+
+    def new(self) -> Any:
+        """The estimator with its settings, which are right, not trained."""
+        import dovetail
+
+        model = getattr(dovetail, self.model)(**self.chosen)
+        model._check_settings()
+        return model
+
+    def prepare(self, model: Any, sentences: Sequence[Any], reporter: Reporter) -> None:
+        """Say which layers the model will read, and give it what is known of words."""
+        warn_all(will_need(self.kind, self.needs(model, sentences)))
+        self.add_resources(model, reporter)
+        if self.first:
+            reporter.doing(self.first)
+
+    def fit(self, model: Any, reporter: Reporter, data: Any, **how: Any) -> None:
+        """Train a model, with what its ``fit`` takes."""
+        takes = inspect.signature(model.fit).parameters
+        # ``told`` is what DependencyParser calls ``doing``
+        how |= {"progress": reporter.trained, "doing": reporter.doing, "told": reporter.doing}
+        model.fit(data, **{name: value for name, value in how.items() if name in takes})
+
+    def save(self, model: Any, reporter: Reporter) -> None:
+        """Write a trained model."""
+        reporter.doing(f"writing {self.given.output}")
+        how = {name: True for name in ("half", "compact") if getattr(self.given, name)}
+        model.save(self.given.output, **how)
+
+    # what kinds do in ways of their own
+
+    def read(self, path: Path) -> list[Any]:
+        """The sentences of a file."""
+        return self.corpora.sentences(path)
+
+    def read_more(self) -> dict[str, Any]:
+        """What else ``fit`` is given."""
+        return {}
+
+    def check_data(self, sentences: Sequence[Any], path: Path) -> None:
+        """An error if there is nothing to learn from in the file that was read."""
+        self.corpora.check_training(sentences, path)
+
+    def check_dev(self, sentences: Sequence[Any], path: Path) -> None:
+        """An error if the held-out file cannot be scored on."""
+
+    def repairs(self) -> list[str]:
+        """What had to be repaired in the files."""
+        return list(self.corpora.report.lines())
+
+    def doubts(self, sentences: Sequence[Any], dev: Sequence[Any] | None) -> list[str]:
+        """What a careful user would ask about the data."""
+        return dev_doubts(sentences, dev)
+
+    def needs(self, model: Any, sentences: Sequence[Any]) -> list[str]:
+        """The layers that the model will read besides the words."""
+        return [name for name in model._features_for(sentences).columns if name != "word"]
+
+    def add_resources(self, model: Any, reporter: Reporter) -> None:
+        """Give the model what raw text, clusters and lists say of words; some models know clusters alone."""
+        made = word_resources(reporter, self.given, model.threads)
+        if hasattr(model, "resources"):
+            model.resources = made
+        elif made:
+            del made["casing"]
+            model.clusters = made
+
+    def remarks(self, model: Any, dev: Sequence[Any]) -> list[str]:
+        """What a careful user would ask about the trained model."""
+        return self.left_out(model.card_)
+
+    def left_out(self, card: Mapping[str, Any]) -> list[str]:
+        """What training could not use."""
+        some = card.get("left_out")
+        return [f"{count(some, 'sentence')} of the training data left out as too long"] if some else []
+
+    def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
+        """The scores on dev, ready to print."""
+        return []
+
+    def data(self, card: Mapping[str, Any]) -> str:
+        """What the model was trained on."""
+        return f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
+
+    def shape(self, card: Mapping[str, Any]) -> list[str]:
+        """More lines about the model."""
+        return []
+
+    def parts(self, model: Any) -> str:
+        """How large the model is, besides its bytes."""
+        raise NotImplementedError
+
+
+def command_of(training: type[Training]) -> Callable[..., None]:
+    """The function that typer makes a command of."""
+
+    def train(**values: Any) -> None:
+        training(values).run()
+
+    own = setting_options(training.settings)
+    several = setting_options(training.domains.settings) if training.domains is not None else iter(())
+    signature = in_order(chain(common_options(training.takes, training.learns, training.own), several, own))
+    train.__name__ = f"train_{training.kind}"
+    train.__doc__ = f"{inspect.getdoc(training)}\n\n{ENDING}"
+    train.__signature__ = signature  # type: ignore[attr-defined]
+    train.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
+    return train

@@ -1,0 +1,47 @@
+"""The settings of a parser of dependencies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dovetail.models import settings
+from dovetail.models.settings import setting
+
+if TYPE_CHECKING:
+    from dovetail.features.resources.clusters import Clusters
+
+
+@dataclass(kw_only=True, eq=False)
+class DependencySettings:
+    """What a parser of dependencies is and how it learns."""
+
+    tags: str = setting("pos", "The layer with parts of speech.", shown="pos, else xpos")
+    """pos and xpos stand for each other where a sentence has only one."""
+    predict_tags: bool = setting(False, "Also train a tagger, so that plain text can be parsed.")
+    """Text is then parsed with its tags."""
+    relations: bool = setting(True, "Also learn the relations.")
+    clusters: Mapping[str, Clusters] = setting(dict, "Clusters of words, by name.", hidden=True)
+    """Their classes are features of heads and dependents."""
+    decode: str = setting(
+        "expected",
+        "Return the tree of the most probable arcs, or the most probable tree.",
+        choices=("expected", "best"),
+    )
+    l2: float = settings.l2(3.0)
+    """1 / (2 variance)."""
+    iterations: int | None = settings.iterations(None, shown="200")
+    min_count: int = settings.min_count(5, help="Words that occur less often are known by their suffix only.")
+    bits: int = setting(22, "Hash features of arcs into 2**N buckets.", least=8, most=28)
+    """The weights of pairs of head and dependent."""
+    threshold: float = setting(
+        1e-4, "Skip arcs that a small model finds less probable than P.", least=0, most=0.5, metavar="P"
+    )
+    """0 considers all."""
+    max_length: int | None = settings.max_length(shown="300")
+    """Those left out are counted."""
+    calibrate: bool = settings.calibrate()
+    """One factor for all weights, which changes probabilities."""
+    patience: int = settings.patience(3)
+    threads: int | None = settings.threads()

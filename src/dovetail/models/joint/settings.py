@@ -1,0 +1,30 @@
+"""The settings of a parser that finds entities with its trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dovetail.models import settings
+from dovetail.models.parser.settings import TreeParserSettings
+
+
+@dataclass(kw_only=True, eq=False)
+class JointSettings(TreeParserSettings):
+    """Those of a parser, and of its entities."""
+
+    entity_min_count: int = settings.min_count(
+        2, help="Drop entity features that occur fewer than N times.", hidden=True
+    )
+    entity_min_documents: int = settings.min_documents(
+        help="Drop entity features that occur in fewer than N documents.", flag="--min-documents"
+    )
+    sigma: float = settings.sigma(0.3, help="How far the models of --trees-only and --entities-only may deviate.")
+    """From the shared weights; 0 for not at all."""
+    balance: bool = settings.balance(help="Choose on dev how much an entity adds to the score of a tree.")
+    """For the best F1; without dev it is 0.5."""
+
+    hidden: ClassVar[frozenset[str]] = frozenset(
+        "features vertical horizontal direction head_tags relax threshold optimiser batch gain min_count".split()
+    )
+    """Settings of a parser that the command line leaves out here."""

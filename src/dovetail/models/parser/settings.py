@@ -1,0 +1,81 @@
+"""The settings of a parser of constituents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dovetail.models import settings
+from dovetail.models.settings import setting
+
+if TYPE_CHECKING:
+    from dovetail.features.resources.clusters import Clusters
+
+
+@dataclass(kw_only=True, eq=False)
+class TreeParserSettings:
+    """What a parser is and how it learns."""
+
+    features: str = setting(
+        "full", "All features, only rules, or a generative grammar.", choices=("full", "rules", "generative")
+    )
+    """rules: words for their parts of speech, and the rules themselves; generative: counted probabilities."""
+    vertical: int | None = setting(
+        None, "Vertical Markov order: 2 adds the parent's label.", least=1, shown="1, or 2 for generative"
+    )
+    """How many labels on the way to the root a symbol shows."""
+    horizontal: int | None = setting(
+        None, "Horizontal Markov order of binarised rules.", least=0, shown="0, or 1 for generative"
+    )
+    """How many siblings a partial symbol shows."""
+    direction: str = setting("right", "Direction of binarisation.", choices=("right", "left"), flag="--branching")
+    head_tags: bool | None = setting(
+        None, "Split verb phrases by the tag of their head.", shown="no, but yes for generative"
+    )
+    relax: int | None = setting(
+        None,
+        "Give a symbol that is in more than N rules the rules of symbols that differ from it in their parents alone; "
+        "only with --vertical 2 or more.",
+        least=0,
+        shown="off",
+    )
+    tags: str = setting(
+        "predicted", "Predict parts of speech, or read them from the text.", choices=("predicted", "given")
+    )
+    """predicted: by a tagger that is trained with the parser. given: from the layer pos, in training and later."""
+    clusters: Mapping[str, Clusters] | None = setting(
+        None, "Clusters of words, for the features of tagger and parser.", hidden=True
+    )
+    folds: int = setting(5, "Number of parts of the training data for jackknifing.", least=2, hidden=True)
+    """Each is tagged by a tagger trained on the others."""
+    max_length: int | None = settings.max_length()
+    """Those of over 250 words are left out anyway."""
+    threshold: float = setting(
+        1e-3,
+        "Skip what a small grammar finds less probable.",
+        least=0,
+        below=1,
+        wanted="choose a probability below 1",
+        metavar="P",
+    )
+    smoothing: float = setting(
+        5.0, "Worth of unannotated rules, in occurrences.", least=0, wanted="a count is zero or positive", hidden=True
+    )
+    """How many occurrences of a symbol its rules without annotation are worth; for generative."""
+    optimiser: str = settings.optimiser("adagrad", choices=("adagrad", "sgd"))
+    l2: float = settings.l2(1.0)
+    """1 / (2 variance)."""
+    iterations: int = settings.iterations(10, shown="")
+    batch: int | None = settings.batch(help="Sentences per step.", shown="64 or fewer")
+    """Fewer where 64 makes less than 50 steps per pass."""
+    gain: float = settings.gain(0.1, help="Step size.", shown="")
+    min_count: int = settings.min_count(1)
+    """They are counted with a rule, symbol or tag."""
+    decode: str = setting(
+        "viterbi", "Return the most probable tree, or the most probable brackets.", choices=("viterbi", "recall")
+    )
+    """recall: the tree with the most constituents expected to be right."""
+    patience: int = settings.patience(3)
+    seed: int = settings.seed()
+    threads: int | None = settings.threads()

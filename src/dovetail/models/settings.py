@@ -1,0 +1,136 @@
+"""Settings of models, each written once: its default, its bounds, and what the command line says of it.
+
+The settings of a kind are in the ``settings.py`` of its folder, apart from the model, so that help is shown without
+numpy and numba being imported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import Field, dataclass, field
+from functools import partial
+from typing import Any
+
+from dovetail.errors import DovetailError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What there is to know of a setting besides its name, its type and its default."""
+
+    help: str
+    """A phrase or a sentence, for ``dovetail train KIND --help``."""
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    below: float | None = None
+    choices: tuple[Any, ...] = ()
+    wanted: str = ""
+    """What a refusal says, if not the bounds."""
+    shown: str = ""
+    """The default as help shows it, if not as it is."""
+    flag: str = ""
+    """The option, if its name is not that of the setting."""
+    metavar: str = ""
+    """What stands for a value in help, if not N, X or NAME."""
+    file: bool = False
+    """Whether a value may name a file."""
+    hidden: bool = False
+    """Whether the command line leaves it out."""
+
+    def check(self, name: str, value: Any) -> None:
+        """The value is one of the choices, or within the bounds; None, where the type allows it, is always right.
+
+        >>> Setting(help="Order.", least=0, most=2).check("order", 3)
+        Traceback (most recent call last):
+        dovetail.errors.DovetailError: order=3: choose 0 to 2
+        """
+        if value is None:
+            return
+        if self.choices:
+            check_choice(name, value, self.choices)
+        elif not self._within(value):
+            raise DovetailError(f"{name}={value}: {self.wanted or self._range()}")
+
+    def _within(self, value: Any) -> bool:
+        if self.least is self.above is self.most is self.below is None:
+            return True
+        return (
+            math.isfinite(value)
+            and (self.least is None or value >= self.least)
+            and (self.above is None or value > self.above)
+            and (self.most is None or value <= self.most)
+            and (self.below is None or value < self.below)
+        )
+
+    def _range(self) -> str:
+        return f"choose {self.least:g} or more" if self.most is None else f"choose {self.least:g} to {self.most:g}"
+
+
+def setting(default: Any, help: str, **known: Any) -> Any:
+    """A field of a dataclass of settings; ``known`` as in `Setting`. The default ``dict`` makes one each time."""
+    made = {"setting": Setting(help=help, **known)}
+    return field(default_factory=dict, metadata=made) if default is dict else field(default=default, metadata=made)
+
+
+def setting_of(one: Field[Any]) -> Setting | None:
+    """What is known of a field, None of one that is no setting."""
+    found: Setting | None = one.metadata.get("setting")
+    return found
+
+
+def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
+    """The value is one of those allowed."""
+    choices = list(allowed)
+    if value not in choices:
+        raise DovetailError(f"{name}={value!r}: choose one of {', '.join(map(str, choices))}")
+
+
+# Settings of several kinds: a kind gives the default, and whatever else it has otherwise.
+
+target = partial(setting, help="The layer to learn, such as a CoNLL column.")
+ignore = partial(setting, default=(), help="Layers that features must not use, such as pos,chunk.", metavar="NAMES")
+max_length = partial(setting, default=None, help="Leave longer sentences out of training.", least=1, shown="no limit")
+order = partial(setting, default=1, help="Number of previous labels that a label depends on.", choices=(0, 1, 2))
+scheme = partial(setting, help="Tag scheme used inside the model.", choices=("iob2", "iobes"))
+loss = partial(
+    setting,
+    default="likelihood",
+    help="What training minimises; the optimiser perceptron has a loss of its own.",
+    choices=("likelihood", "perceptron", "softmax-margin"),
+)
+optimiser = partial(setting, help="Optimiser.", choices=("lbfgs", "sgd", "adagrad", "perceptron"))
+l2 = partial(setting, help="Penalty on squared weights.", least=0, wanted="a penalty is zero or positive")
+l1 = partial(
+    setting,
+    default=0.0,
+    help="Penalty on absolute weights; gives smaller models.",
+    least=0,
+    wanted="a penalty is zero or positive",
+)
+iterations = partial(setting, help="Maximum number of passes over the data.", least=1, shown="depends on the optimiser")
+batch = partial(
+    setting, default=None, help="Sentences per step; not for lbfgs.", least=1, shown="depends on the optimiser"
+)
+gain = partial(
+    setting,
+    help="Step size of sgd and adagrad.",
+    above=0,
+    wanted="a step size is positive",
+    shown="depends on the optimiser",
+)
+min_count = partial(setting, help="Drop features that occur fewer than N times.", least=1)
+min_documents = partial(setting, default=1, help="Drop features that occur in fewer than N documents.", least=1)
+hash_bits = partial(
+    setting, default=None, help="Hash features into 2**N buckets, to bound memory.", least=8, most=31, shown="off"
+)
+sigma = partial(setting, least=0, wanted="a standard deviation is zero or positive")
+calibrate = partial(setting, default=True, help="Calibrate the probabilities on dev.")
+balance = partial(setting, default=True, help="Balance precision and recall for the best F1 on dev.")
+agree = partial(setting, default=True, help="Favour one type per name in a document, as strongly as is best on dev.")
+patience = partial(setting, help="Stop after N scores on dev without improvement.", least=1)
+seed = partial(setting, default=1, help="Seed of the random number generator.", least=0)
+threads = partial(
+    setting, default=None, help="Number of CPU cores to use. The result does not depend on it.", least=1, shown="all"
+)
