@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.clusters.brown import _Run, brown, empty_window, tree_paths
-from dovetail.clusters.brown_kernels import Words, advance, fill
+from dovetail.clusters.brown import _Run, brown, tree_paths
+from dovetail.clusters.brown_kernels import advance, fill
+from dovetail.clusters.brown_window import Words, empty_window
 from dovetail.clusters.counts import BigramCounts, count_bigrams, count_bigrams_of
 from dovetail.clusters.information import mutual_information
 from dovetail.clusters.progress import ClusterProgress
@@ -68,7 +69,7 @@ def test_every_merge_is_the_best_among_more_words(seed: int) -> None:
 
 
 def test_counts_too_great_for_the_table_of_logarithms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dovetail.clusters.brown.TABLE", 8)
+    monkeypatch.setattr("dovetail.clusters.brown_window.TABLE", 8)
     draw = random.Random(5)
     _check_every_merge(count_bigrams_of([draw.choices("abcdefgh", [9, 8, 5, 4, 3, 2, 1, 1], k=400)]), 4)
 

@@ -19,6 +19,9 @@ PAIRS_HELD = 1 << 22
 LONGEST_WORD = 1 << 20
 """A longer run without white space means that this text is not split into words; it would fill the memory."""
 
+Long = NDArray[np.int64]
+BothWays = tuple[Long, NDArray[np.int32], Long, Long, NDArray[np.int32], Long]
+
 
 @dataclass(frozen=True)
 class Neighbours:
@@ -70,6 +73,11 @@ class BigramCounts:
         first = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.indptr))
         start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1))
         return Neighbours(start.astype(np.int64), first[order], self.times[order])
+
+    def both_ways(self) -> BothWays:
+        """Start, other and times of the words that follow each, then of those that precede it."""
+        before = self.transpose()
+        return self.indptr, self.follower, self.times, before.start, before.other, before.times
 
 
 def count_bigrams(

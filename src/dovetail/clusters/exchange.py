@@ -96,7 +96,7 @@ class Exchange:
         self.counts = _empty_classes(self.words, classes, counts.tokens)
         self.inserted = 0
         self._random = np.random.default_rng(seed)
-        self._bigrams = _both_ways(counts)
+        self._bigrams = Bigrams(*counts.both_ways())
         self._room = room(classes)
         self._shard_rooms = [(room(classes), np.zeros(classes)) for _ in range(SHARDS)]
         self._tell: Callable[[int], None] = lambda visits: None
@@ -231,11 +231,6 @@ def _empty_classes(words: int, classes: int, tokens: int) -> ClassCounts:
         sizes=np.zeros(classes, np.int64),
         x_log_x=x * np.log(np.maximum(x, 1.0)),
     )
-
-
-def _both_ways(counts: BigramCounts) -> Bigrams:
-    before = counts.transpose()
-    return Bigrams(counts.indptr, counts.follower, counts.times, before.start, before.other, before.times)
 
 
 def _blocks(words: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

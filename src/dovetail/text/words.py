@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from dovetail.text.files import Source, Target, open_target, open_text
 from dovetail.text.sentence import Sentence, Span
@@ -88,11 +88,7 @@ def word_spans(words: Iterable[str]) -> list[Span]:
     >>> word_spans(["北京", "人"])
     [Span(start=0, end=2, label='W', probability=None), Span(start=2, end=3, label='W', probability=None)]
     """
-    spans, end = [], 0
-    for word in words:
-        spans.append(Span(end, end + len(word), WORD))
-        end += len(word)
-    return spans
+    return [Span(start, end, WORD) for start, end in pairwise(accumulate(map(len, words), initial=0))]
 
 
 def cut(text: str, starts: Sequence[int]) -> list[str]:
