@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, islice
 
 import numpy as np
@@ -21,18 +20,7 @@ LONGEST_WORD = 1 << 20
 
 Long = NDArray[np.int64]
 BothWays = tuple[Long, NDArray[np.int32], Long, Long, NDArray[np.int32], Long]
-
-
-@dataclass(frozen=True)
-class Neighbours:
-    """A sparse table of word by neighbour: ``other[start[w]:start[w + 1]]`` are the neighbours of word w.
-
-    Shapes: ``start`` [words + 1]; ``other`` and ``times`` [pairs]. The neighbours of a word stand in order.
-    """
-
-    start: NDArray[np.int64]
-    other: NDArray[np.int32]
-    times: NDArray[np.int64]
+"""Twice a sparse table of word by neighbour: ``other[start[w]:start[w + 1]]`` are the neighbours of w, in order."""
 
 
 @dataclass(frozen=True)
@@ -57,27 +45,17 @@ class BigramCounts:
     times: NDArray[np.int64]
     tokens: int
 
-    @cached_property
-    def after(self) -> Neighbours:
-        """For each word, those that follow it."""
-        return Neighbours(self.indptr, self.follower, self.times)
+    def both_ways(self) -> BothWays:
+        """The words that follow each word, as they are, then likewise those that precede it: start, other, times.
 
-    def transpose(self) -> Neighbours:
-        """For each word, those that precede it.
-
-        >>> count_bigrams_of([["a", "b", "c", "b"]]).transpose().other.tolist()
+        >>> count_bigrams_of([["a", "b", "c", "b"]]).both_ways()[4].tolist()
         [1, 2, 0]
         """
         # The pairs are in order of the first word, so a stable sort by the second leaves each group in order.
         order = np.argsort(self.follower, kind="stable")
         first = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.indptr))
-        start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1))
-        return Neighbours(start.astype(np.int64), first[order], self.times[order])
-
-    def both_ways(self) -> BothWays:
-        """Start, other and times of the words that follow each, then of those that precede it."""
-        before = self.transpose()
-        return self.indptr, self.follower, self.times, before.start, before.other, before.times
+        start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1)).astype(np.int64)
+        return self.indptr, self.follower, self.times, start, first[order], self.times[order]
 
 
 def count_bigrams(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
 
-from dovetail.text.files import Source, Target, open_target, open_text
+from dovetail.text.files import Source, open_text
 from dovetail.text.sentence import Sentence, Span
 
 WORD = "W"
@@ -112,10 +112,3 @@ def read_lines(path: Source, encoding: str = "utf-8") -> Iterator[str]:
     """The lines of a raw text."""
     with open_text(path, encoding) as lines:
         yield from lines
-
-
-def write_segmented(sentences: Iterable[Sequence[str]], target: Target) -> None:
-    """Write a sentence a line, with spaces between its words."""
-    with open_target(target) as file:
-        for words in sentences:
-            file.write(" ".join(words) + "\n")
