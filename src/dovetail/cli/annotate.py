@@ -86,8 +86,7 @@ def annotate(
     sentence_per_line: SentencePerLine = False,
     tokenised: Tokenised = False,
     threshold: Annotated[
-        float,
-        typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this."),
+        float, typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this.")
     ] = 0.0,
     documents: Annotated[
         bool, typer.Option("--documents", help="Write whole documents as JSON lines, with character offsets.")

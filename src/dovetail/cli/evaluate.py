@@ -49,15 +49,12 @@ def evaluate(
         Reads(),
     ] = None,
     predicted: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The annotations to score, of the same text as --gold."),
-        Reads(),
+        Path | None, typer.Option(metavar="FILE", help="The annotations to score, of the same text as --gold."), Reads()
     ] = None,
     compare: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Other annotations of the same text: test whether the difference in F1 is significant.",
+            metavar="FILE", help="Other annotations of the same text: test whether the difference in F1 is significant."
         ),
         Reads(),
     ] = None,
@@ -65,8 +62,7 @@ def evaluate(
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     layer: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The layer to score.", show_default="the model's, else ner"),
+        str | None, typer.Option(metavar="NAME", help="The layer to score.", show_default="the model's, else ner")
     ] = None,
     reliability: Annotated[
         Path | None,

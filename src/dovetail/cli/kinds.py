@@ -44,13 +44,7 @@ KINDS = {
     "joint": Kind(joint.show, joint.answer, span_chances, joint.joint_record, joint.joint_report, trees.picture),
     "nested": Kind(nested.show, nested.answer, span_chances, nested.nested_record, nested.nested_report),
     "parser": Kind(
-        trees.show,
-        trees.answer,
-        span_chances,
-        trees.bracket_record,
-        trees.bracket_report,
-        trees.picture,
-        "brackets",
+        trees.show, trees.answer, span_chances, trees.bracket_record, trees.bracket_report, trees.picture, "brackets"
     ),
 }
 """By the ``kind`` of a model."""

@@ -41,8 +41,7 @@ Columns = Annotated[
     ),
 ]
 Encoding = Annotated[
-    str,
-    typer.Option("--encoding", metavar="NAME", help="Encoding of the input: utf-8, latin-1, cp1252, utf-16, ..."),
+    str, typer.Option("--encoding", metavar="NAME", help="Encoding of the input: utf-8, latin-1, cp1252, utf-16, ...")
 ]
 Threads = Annotated[
     int | None,
@@ -72,8 +71,7 @@ Init = Annotated[
     Path | None, typer.Option("--init", metavar="MODEL", help="Start from the weights of this model."), Reads()
 ]
 Resume = Annotated[
-    bool,
-    typer.Option("--resume", help="Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists."),
+    bool, typer.Option("--resume", help="Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists.")
 ]
 Half = Annotated[bool, typer.Option("--half", help="Store weights in half precision, for a smaller file.")]
 

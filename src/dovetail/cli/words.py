@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ def annotate_words(
 ) -> None:
     """Write every line of a raw text with spaces between its words, or as a JSON object with probabilities."""
     from dovetail.text.files import open_target
+    from dovetail.text.stream import blocks
     from dovetail.text.words import read_lines
 
     if source.format != "text":
@@ -35,14 +35,8 @@ def annotate_words(
     lines = read_lines(io.StringIO(source.argument) if source.is_text else source.argument, encoding)
     as_json = output_format == "jsonl" or (output is not None and ".jsonl" in output.suffixes)
     with open_target(output or "-") as file:
-        for some in _batches(lines):
+        for some in blocks(lines, LINES):
             file.writelines(_as_json(segmenter, some) if as_json else _as_text(segmenter, some))
-
-
-def _batches(lines: Iterable[str]) -> Iterator[list[str]]:
-    remaining = iter(lines)
-    while some := list(islice(remaining, LINES)):
-        yield some
 
 
 def _as_text(segmenter: Segmenter, lines: list[str]) -> Iterator[str]:

@@ -181,13 +181,7 @@ def _enter(window: Window, k: int, slot: int, word: int, words: Words, member: M
 
 @inner
 def _join_line(
-    window: Window,
-    k: int,
-    pairs: NDArray[np.int32],
-    pairs_t: NDArray[np.int32],
-    s: int,
-    t: int,
-    member: Member,
+    window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], s: int, t: int, member: Member
 ) -> None:
     """Add row t to row s, with the gains; called for rows, and with the transpose for columns."""
     gain = window.gain

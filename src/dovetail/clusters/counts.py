@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import Source, open_text, source_names
+from dovetail.text.stream import blocks
 
 PAIRS_HELD = 1 << 22
 """So many pairs of neighbours are gathered before they are sorted and added to the counts."""
@@ -82,7 +83,8 @@ def count_bigrams(
     counter = _Counter()
     for source in sources:
         _count_text(counter, source, encoding, progress)
-    _count_sentences(counter, sentences)
+    for piece in blocks(chain.from_iterable(sentences), 1 << 16):
+        counter.add(piece)
     if not counter.tokens:
         raise InputError("no words in this text; give one of words separated by white space", source_names(sources))
     return counter.result(min_count, max_types)
@@ -97,12 +99,6 @@ def count_bigrams_of(
     [1, 1]
     """
     return count_bigrams([], sentences=sentences, min_count=min_count, max_types=max_types)
-
-
-def _count_sentences(counter: _Counter, sentences: Iterable[Sequence[str]]) -> None:
-    words = chain.from_iterable(sentences)
-    while piece := list(islice(words, 1 << 16)):
-        counter.add(piece)
 
 
 def _count_text(counter: _Counter, source: Source, encoding: str, progress: Callable[[int], None] | None) -> None:

@@ -74,13 +74,7 @@ class Exchange:
     """
 
     def __init__(
-        self,
-        counts: BigramCounts,
-        classes: int,
-        *,
-        morphology: float = 0.0,
-        seed: int = 0,
-        threads: int | None = None,
+        self, counts: BigramCounts, classes: int, *, morphology: float = 0.0, seed: int = 0, threads: int | None = None
     ) -> None:
         if classes < 1:
             raise DovetailError(f"{classes} classes; give 1 or more")

@@ -20,14 +20,7 @@ from dovetail.text.sentence import Document, Sentence
 from dovetail.text.spans import CharacterSpan, character_spans, trimmed, whole_documents
 
 _ENTITY = re.compile(r"(\S+) ([0-9]{1,18}) ([0-9]{1,18})((?:;[0-9]+ [0-9]+)*)")
-_KINDS = {
-    "R": "relation",
-    "E": "event",
-    "A": "attribute",
-    "M": "attribute",
-    "N": "normalisation",
-    "*": "equivalence",
-}
+_KINDS = {"R": "relation", "E": "event", "A": "attribute", "M": "attribute", "N": "normalisation", "*": "equivalence"}
 _PROBABILITY = re.compile(r"probability (\S+)")
 
 

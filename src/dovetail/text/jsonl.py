@@ -176,9 +176,7 @@ def _members(placed: Iterable[Placed]) -> Iterator[Member]:
 
 
 def write_jsonl(
-    items: Iterable[Document | Sentence],
-    target: Target,
-    unit: Literal["sentences", "documents"] = "sentences",
+    items: Iterable[Document | Sentence], target: Target, unit: Literal["sentences", "documents"] = "sentences"
 ) -> None:
     r"""Write an object a line: a sentence, or (``unit="documents"``) a document with spans in characters.
 

@@ -31,9 +31,7 @@ Output = Annotated[
 ]
 
 Clusters = Annotated[
-    Path,
-    typer.Argument(metavar="CLUSTERS", help="Clusters: a paths file (may be .gz) or a .clusters file."),
-    Reads(),
+    Path, typer.Argument(metavar="CLUSTERS", help="Clusters: a paths file (may be .gz) or a .clusters file."), Reads()
 ]
 MinCount = Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words that occur less often.")]
 MaxTypes = Annotated[int | None, typer.Option(metavar="N", min=1, help="Keep only the N most frequent types.")]
