@@ -16,12 +16,14 @@ from dovetail.clusters.brown_window import Words, empty_window
 from dovetail.clusters.counts import BigramCounts, count_bigrams, count_bigrams_of
 from dovetail.clusters.information import mutual_information
 from dovetail.clusters.progress import ClusterProgress
-from dovetail.clusters.team import ALONE, Team
+from dovetail.clusters.team import Member, Team
 from dovetail.errors import DovetailError
 from tests.clusters.brown_twin import Group, merges_within
 
 SAME = 1e-9
 TEXTS = st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=120)
+
+ALONE = Member(0, 1, 0)
 
 
 def _merges(counts: BigramCounts, classes: int) -> list[tuple[int | None, int, int]]:

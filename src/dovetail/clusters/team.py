@@ -31,9 +31,6 @@ class Member(NamedTuple):
     counter: int
 
 
-ALONE = Member(0, 1, 0)
-
-
 @intrinsic
 def _count_up(typing: Any, address: Any) -> Any:
     """Add one to the number at an address, and return what it was, in one go."""
