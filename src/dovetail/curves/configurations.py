@@ -15,6 +15,9 @@ from typing import Any
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import read_whole
 
+KINDS = ("tagger", "segmenter")
+"""The kinds of models that have configurations."""
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -68,10 +71,11 @@ def _contents(path: Path) -> list[Any]:
 
 def _built(kind: str, settings: Mapping[str, Any], threads: int | None) -> Any:
     """A model of a kind from settings, which are checked; resources join the features of a tagger."""
-    import dovetail
     from dovetail.features.algebra.sets import FeatureSet
+    from dovetail.models.segmenter.estimator import Segmenter
+    from dovetail.models.tagger.estimator import Tagger
 
-    own_class = getattr(dovetail, KINDS[kind])
+    own_class: Any = Tagger if kind == "tagger" else Segmenter
     own, resources = _divided(settings, own_class().get_params(), kind)
     if kind == "segmenter":
         own = {"resources": resources, **own}
@@ -80,10 +84,6 @@ def _built(kind: str, settings: Mapping[str, Any], threads: int | None) -> Any:
     if kind == "tagger":
         model.features = FeatureSet.of(model.features).joined(**resources)
     return model
-
-
-KINDS = {"tagger": "Tagger", "segmenter": "Segmenter"}
-"""The kinds of models that have configurations, and their classes."""
 
 
 def _divided(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
