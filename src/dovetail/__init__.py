@@ -96,53 +96,40 @@ __all__ = [
 ]
 
 _HOMES = {
-    "DependencyParser": "dovetail.models.dependency.estimator",
-    "Document": "dovetail.text.sentence",
-    "FeatureSet": "dovetail.features.algebra.sets",
-    "MultiDomainParser": "dovetail.models.domains.parser",
-    "MultiDomainTagger": "dovetail.models.domains.tagger",
-    "NestedTagger": "dovetail.models.nested.estimator",
-    "JointParser": "dovetail.models.joint.estimator",
-    "Parser": "dovetail.models.parser.estimator",
-    "Segmenter": "dovetail.models.segmenter.estimator",
-    "Sentence": "dovetail.text.sentence",
-    "Span": "dovetail.text.sentence",
-    "Tagger": "dovetail.models.tagger.estimator",
-    "entity_scores": "dovetail.evaluate",
-    "read": "dovetail.text.formats",
-    "segment": "dovetail.text.segment",
-    "token_scores": "dovetail.evaluate",
-    "write": "dovetail.text.formats",
+    "DependencyParser": "models.dependency.estimator",
+    "Document": "text.sentence",
+    "FeatureSet": "features.algebra.sets",
+    "MultiDomainParser": "models.domains.parser",
+    "MultiDomainTagger": "models.domains.tagger",
+    "NestedTagger": "models.nested.estimator",
+    "JointParser": "models.joint.estimator",
+    "Parser": "models.parser.estimator",
+    "Segmenter": "models.segmenter.estimator",
+    "Sentence": "text.sentence",
+    "Span": "text.sentence",
+    "Tagger": "models.tagger.estimator",
+    "entity_scores": "evaluate",
+    "read": "text.formats",
+    "segment": "text.segment",
+    "token_scores": "evaluate",
+    "write": "text.formats",
 }
-
-_ROOMS = (
-    "active",
-    "clusters",
-    "curves",
-    "evaluate",
-    "features",
-    "grammars",
-    "learning",
-    "models",
-    "scorers",
-    "structures",
-    "text",
-)
+"""Where to find what is not here; all else in ``__all__`` that is not here is a package."""
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in _ROOMS:
-        return import_module(f"dovetail.{name}")
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    if name not in _HOMES:
+        return import_module(f"dovetail.{name}")
+    value = globals()[name] = getattr(import_module(f"dovetail.{_HOMES[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_ROOMS})
+    return sorted({*globals(), *__all__})
 
 
 ENGLISH_MODEL = "english-ner.dovetail"

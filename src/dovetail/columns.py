@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
@@ -14,14 +15,6 @@ from dovetail.text.sentence import Sentence
 from dovetail.text.words import composed
 
 BOUNDARY = "\x00" * 8  # the name of type 0; a real word of eight NULs would be taken for the edge of its sentence
-
-
-class _Numbers(dict[str, int]):
-    """Numbers values in the order in which they are first asked for."""
-
-    def __missing__(self, value: str) -> int:
-        number = self[value] = len(self)
-        return number
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,8 @@ class Column:
         >>> Column.encode(["\\xe9", "a", "e\\u0301"]).ids
         array([1, 2, 1], dtype=int32)
         """
-        numbers = _Numbers()
+        numbers: defaultdict[str, int] = defaultdict()
+        numbers.default_factory = numbers.__len__  # in the order in which values are first asked for
         numbers[BOUNDARY] = 0
         ids = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32)
         types = list(numbers)

@@ -27,11 +27,7 @@ class SparseGradient:
     @classmethod
     def of_size(cls, parameters: int) -> SparseGradient:
         """An empty gradient."""
-        return cls(
-            np.zeros(parameters),
-            np.empty(parameters, dtype=np.int64),
-            np.full(parameters, -1, dtype=np.int64),
-        )
+        return cls(np.zeros(parameters), np.empty(parameters, dtype=np.int64), np.full(parameters, -1, dtype=np.int64))
 
     def clear(self) -> None:
         """Forget all entries."""

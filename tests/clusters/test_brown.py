@@ -10,17 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dovetail.clusters.brown import _Run, brown, empty_window, tree_paths
-from dovetail.clusters.brown_kernels import Words, advance, fill
+from dovetail.clusters.brown import _Run, brown, tree_paths
+from dovetail.clusters.brown_kernels import advance, fill
+from dovetail.clusters.brown_window import Words, empty_window
 from dovetail.clusters.counts import BigramCounts, count_bigrams, count_bigrams_of
 from dovetail.clusters.information import mutual_information
 from dovetail.clusters.progress import ClusterProgress
-from dovetail.clusters.team import ALONE, Team
+from dovetail.clusters.team import Member, Team
 from dovetail.errors import DovetailError
 from tests.clusters.brown_twin import Group, merges_within
 
 SAME = 1e-9
 TEXTS = st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=120)
+
+ALONE = Member(0, 1, 0)
 
 
 def _merges(counts: BigramCounts, classes: int) -> list[tuple[int | None, int, int]]:
@@ -68,7 +71,7 @@ def test_every_merge_is_the_best_among_more_words(seed: int) -> None:
 
 
 def test_counts_too_great_for_the_table_of_logarithms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dovetail.clusters.brown.TABLE", 8)
+    monkeypatch.setattr("dovetail.clusters.brown_window.TABLE", 8)
     draw = random.Random(5)
     _check_every_merge(count_bigrams_of([draw.choices("abcdefgh", [9, 8, 5, 4, 3, 2, 1, 1], k=400)]), 4)
 

@@ -39,11 +39,11 @@ def test_counts_are_those_of_a_loop(sentences: list[list[str]], min_count: int) 
     assert counts.count.tolist() == [seen[word] for word in counts.words]
     assert _pairs(counts) == Counter((a, b) for a, b in pairwise(text) if a in kept and b in kept)
     assert counts.tokens == len(text)
-    back = counts.transpose()
+    start, other, times = counts.both_ways()[3:]
     turned = {
-        (counts.words[back.other[at]], counts.words[b]): int(back.times[at])
+        (counts.words[other[at]], counts.words[b]): int(times[at])
         for b in range(len(counts.words))
-        for at in range(back.start[b], back.start[b + 1])
+        for at in range(start[b], start[b + 1])
     }
     assert turned == _pairs(counts)
 

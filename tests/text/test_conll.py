@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.errors import DovetailError, InputError
-from dovetail.text.conll import default_columns, read_conll, read_conll_sentences, write_conll
+from dovetail.text.conll import default_columns, read_conll, write_conll
 from dovetail.text.report import ReadReport, ReadWarning
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.tags import SCHEMES
@@ -18,7 +18,7 @@ from tests.text.helpers import tagged_sentences
 
 
 def sentences(text: str, **options) -> list[Sentence]:
-    return list(read_conll_sentences(io.StringIO(text), **options))
+    return [sentence for document in read_conll(io.StringIO(text), **options) for sentence in document]
 
 
 def written(items, **options) -> str:
@@ -166,7 +166,7 @@ def test_parts_of_speech_are_no_chunks():
 @given(st.lists(tagged_sentences(), min_size=1, max_size=4), st.sampled_from(SCHEMES))
 def test_what_is_written_is_read_again(items, scheme):
     text = written(items, scheme=scheme)
-    read = list(read_conll_sentences(io.StringIO(text), scheme=scheme, report=ReadReport()))
+    read = [s for d in read_conll(io.StringIO(text), scheme=scheme, report=ReadReport()) for s in d]
     assert [s.words for s in read] == [s.words for s in items]
     assert [s.layers["ner"] for s in read] == [s.layers["ner"] for s in items]
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 
 from dovetail.errors import InputError
+from dovetail.evaluate.table import align_columns
 from dovetail.text.brackets import parse_tree
 from dovetail.text.draw_dependencies import dependency_svg, draw_dependencies
 from dovetail.text.draw_tree import draw_tree
@@ -113,3 +114,10 @@ def test_cyclic_dependencies_are_not_drawn():
 def test_one_word_is_drawn():
     ElementTree.fromstring(dependency_svg(Sentence(("Go",), {"head": ("0",)})))
     assert draw_tree(Tree("VB", word="go"), width=80) == "VB\ngo"
+
+
+def test_marks_without_a_class_and_tones_of_skin_take_no_column_of_their_own() -> None:
+    thaana, thumb = "\u078b\u07a8", "\U0001f44d\U0001f3fd"  # a letter with its vowel; a sign with its colour
+    assert (display_width(thaana), display_width(thumb)) == (1, 2)
+    rows = align_columns([["label", "F1"], [thaana, "9.50"]]).splitlines()
+    assert [display_width(row) for row in rows] == [11, 11]

@@ -12,7 +12,6 @@ from dovetail.text.words import (
     kind,
     read_segmented,
     word_spans,
-    write_segmented,
 )
 
 
@@ -46,8 +45,5 @@ def test_spans_and_cuts_are_inverse() -> None:
     assert cut("".join(words), starts) == words
 
 
-def test_segmented_text_is_read_and_written() -> None:
-    out = io.StringIO()
-    write_segmented([["北京", "人"], ["好"]], out)
-    assert out.getvalue() == "北京 人\n好\n"
+def test_segmented_text_is_read() -> None:
     assert list(read_segmented(io.StringIO("北京　人\n\n  好 \n"))) == [["北京", "人"], ["好"]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from dovetail.active.diversity import choose
 from dovetail.active.uncertainty import DEFAULT, RANDOM, check_measure, uncertainty
 from dovetail.errors import DovetailError
 from dovetail.text.documents import DOCSTART
+from dovetail.text.stream import blocks
 
 if TYPE_CHECKING:
     from dovetail.models.tagger.estimator import Tagger
@@ -74,7 +74,7 @@ def select(
     rng = np.random.default_rng(seed)
     keep = number * POOL if diversity else number
     best: list[Choice] = []
-    for block in _blocks(_distinct(sentences, labelled)):
+    for block in blocks(_distinct(sentences, labelled), BLOCK):
         offered = [sentence for _, sentence in block]
         if by == RANDOM or tagger is None:
             scores = rng.random(len(block))
@@ -95,9 +95,3 @@ def _distinct(sentences: Iterable[Sentence], labelled: Iterable[Sentence]) -> It
         if sentence.words and key not in seen:
             seen.add(key)
             yield position, sentence
-
-
-def _blocks(items: Iterable[tuple[int, Sentence]]) -> Iterator[list[tuple[int, Sentence]]]:
-    stream = iter(items)
-    while block := list(islice(stream, BLOCK)):
-        yield block

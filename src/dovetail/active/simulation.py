@@ -9,10 +9,8 @@ from typing import Any
 from dovetail.active.selection import select
 from dovetail.active.uncertainty import RANDOM, check_measure
 from dovetail.curves.configurations import Configuration
-from dovetail.curves.curve import fingerprint
 from dovetail.curves.data import CurveData, draw_order
-from dovetail.curves.runs import Run, RunLog, finished_runs
-from dovetail.curves.train import train_and_score
+from dovetail.curves.runs import Run, RunLog, Task, finished_runs
 from dovetail.errors import DovetailError
 
 
@@ -36,13 +34,10 @@ class Strategy:
 
 
 @dataclass(frozen=True)
-class Round:
+class Round(Task):
     """Train on what is labelled so far, score, and choose what to label next; ``until`` sentences at most."""
 
-    configuration: Configuration
     strategy: Strategy
-    draw: int
-    labelled: tuple[int, ...]
     step: int
     until: int
     seed: int
@@ -53,49 +48,35 @@ class Round:
         return self.strategy.name
 
     @property
-    def size(self) -> int:
-        """How many sentences it trains on."""
-        return len(self.labelled)
-
-    @property
     def wanted(self) -> int:
         """How many sentences to choose after this round."""
         return min(self.step, self.until - self.size)
 
-    def fingerprint(self, data: CurveData) -> str:
-        """Of the data, the settings, the sentences labelled, and the way the next ones are chosen."""
+    def choosing(self) -> list[Any]:
+        """The way the next sentences are chosen."""
         way = self.strategy
-        choosing = [way.by, way.discount, way.diversity, self.wanted, self.seed, self.draw]
-        return fingerprint(data, self.configuration, sorted(self.labelled), choosing)
+        return [[way.by, way.discount, way.diversity, self.wanted, self.seed, self.draw]]
 
-    def run(self, data: CurveData) -> Run:
-        """Train, score and choose."""
-        done = train_and_score(self.configuration, data, self.labelled)
-        return Run(
-            self.fingerprint(data), self.series, self.draw, self.size, data.tokens(self.labelled),
-            done.score, done.seconds, done.precision, done.recall, self._choose(done.model, data),
-        )  # fmt: skip
-
-    def _choose(self, model: Any, data: CurveData) -> list[int]:
+    def choose(self, model: Any, data: CurveData) -> list[int]:
         """The sentences to label next."""
         if self.strategy.by == RANDOM:
             order = draw_order(len(data.train), self.draw, self.seed)
             return order[self.size : self.size + self.wanted]
         if self.wanted == 0:
             return []
-        known = set(self.labelled)
+        known = set(self.indices)
         rest = [i for i in range(len(data.train)) if i not in known]
         way = self.strategy
         choices = select(
             model, [data.train[i] for i in rest], self.wanted,
             by=way.by, discount=way.discount, diversity=way.diversity,
-            labelled=[data.train[i] for i in self.labelled],
+            labelled=[data.train[i] for i in self.indices],
         )  # fmt: skip
         return [rest[choice.position] for choice in choices]
 
     def after(self, run: Run) -> Round | None:
         """The next round, with what the last one chose; None when enough is labelled, or nothing is left."""
-        return replace(self, labelled=(*self.labelled, *run.chosen)) if run.chosen else None
+        return replace(self, indices=(*self.indices, *run.chosen)) if run.chosen else None
 
 
 @dataclass(frozen=True)
@@ -122,7 +103,7 @@ class Simulation:
         first = []
         for draw in range(1, self.draws + 1):
             start = tuple(draw_order(len(data.train), draw, self.seed)[: self.start])
-            first += [Round(self.configuration, way, draw, start, self.step, until, self.seed) for way in ways]
+            first += [Round(self.configuration, draw, start, way, self.step, until, self.seed) for way in ways]
         return first
 
     def runs(self, data: CurveData, log: RunLog, jobs: int = 1) -> Iterator[tuple[Run, bool]]:

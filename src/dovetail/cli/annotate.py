@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -44,48 +44,49 @@ PLAIN = (OutputFormat.conll, OutputFormat.conllu, OutputFormat.brackets)
 """Formats that have no place for probabilities."""
 
 
+Text = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="FILE|TEXT",
+        help="A file (may be .gz), a folder of .txt files, or text in quotes; - or nothing for standard input. "
+        "Something with a space in it is text, unless there is such a file, or it ends like a file name (.txt, "
+        ".gz, ...) and has a slash or at most two words.",
+    ),
+    Reads(stdin=True),
+]
+Form = Annotated[
+    OutputFormat | None,
+    typer.Option(
+        help="Format of the output.",
+        show_default="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to this file (may be .gz), or to this folder for brat.",
+        show_default="standard output",
+    ),
+    Writes(inside=("*.ann",)),
+]
+
+
 def annotate(
-    text: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FILE|TEXT",
-            help="A file (may be .gz), a folder of .txt files, or text in quotes; - or nothing for standard input. "
-            "Something with a space in it is text, unless there is such a file, or it ends like a file name (.txt, "
-            ".gz, ...) and has a slash or at most two words.",
-        ),
-        Reads(stdin=True),
-    ] = None,
+    text: Text = None,
     model: options.Model = None,
-    input_format: Annotated[
-        InputFormat | None,
-        typer.Option(help="Format of the input.", show_default="from the file name, else text"),
-    ] = None,
-    output_format: Annotated[
-        OutputFormat | None,
-        typer.Option(
-            help="Format of the output.",
-            show_default="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write to this file (may be .gz), or to this folder for brat.",
-            show_default="standard output",
-        ),
-        Writes(inside=("*.ann",)),
-    ] = None,
+    input_format: options.AnyFormat = None,
+    output_format: Form = None,
+    output: Output = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     lines: LinesOption = None,
     sentence_per_line: SentencePerLine = False,
     tokenised: Tokenised = False,
     threshold: Annotated[
-        float,
-        typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this."),
+        float, typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this.")
     ] = 0.0,
     documents: Annotated[
         bool, typer.Option("--documents", help="Write whole documents as JSON lines, with character offsets.")
@@ -109,7 +110,6 @@ def annotate(
     dovetail annotate --model M news.conll.gz --output tagged.conll.gz
     """
     source = Input(text, input_format)
-    from dovetail.text.files import open_target
     from dovetail.text.report import ReadReport
     from dovetail.text.stream import annotate_documents
 
@@ -123,18 +123,7 @@ def annotate(
     if source.format == InputFormat.text and (needs := getattr(tagger, "needs", ())):
         raise DovetailError(lacks(getattr(tagger, "kind", "tagger"), needs))
     form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
-    if (k_best or marginals or documents) and form != OutputFormat.jsonl:
-        raise DovetailError(f"--k-best, --marginals and --documents need the output format jsonl, not {form}")
-    if documents and (k_best or marginals):
-        raise DovetailError("--documents does not go with --k-best or --marginals, which are written per sentence")
-    if form == OutputFormat.brat and output is None:
-        raise DovetailError("brat needs a folder to write to: name it with --output")
-    if form == OutputFormat.svg and (kind is None or kind.picture is None):
-        raise DovetailError("svg is for trees and dependencies, and this model finds neither")
-    if kind is not None and threshold > 0 and tagger.kind != "nested":
-        raise DovetailError("--threshold leaves out entities, and this model finds none")
-    if (k_best or marginals) and not hasattr(tagger, "predict_marginals"):
-        raise DovetailError("--k-best and --marginals are not available for segmenters; see Segmenter.kbest in Python")
+    _check_wishes(tagger, kind, form, output, threshold, documents, bool(k_best or marginals))
     report = ReadReport()
     reading = text_options(source.format, lines, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
@@ -143,17 +132,36 @@ def annotate(
         read = (replace(document, id=document.id or source.name) for document in read)
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
     if k_best or marginals:
-        from dovetail.cli.details import tag_details, write_details
+        from dovetail.cli.details import write_details
 
-        write_details(annotated, output or "-", tagger, k_best or 0, marginals, kind.details if kind else tag_details)
-    elif kind is not None and kind.picture is not None and form == OutputFormat.svg:
-        _draw(annotated, output, kind.picture)
-    elif kind is not None and form == OutputFormat.pretty:
-        with open_target(output or "-") as file:
-            kind.show(annotated, file)
+        write_details(annotated, output or "-", tagger, k_best or 0, marginals, kind)
     else:
-        _write(annotated, output, form, tagger.target, documents)
+        _write(annotated, output, form, kind, tagger.target, documents)
     warn_all(report.lines())
+
+
+def _check_wishes(
+    tagger: Any,
+    kind: Kind | None,
+    form: OutputFormat,
+    output: Path | None,
+    threshold: float,
+    documents: bool,
+    details: bool,
+) -> None:
+    """Refuse what this kind of model or this format cannot give."""
+    if (details or documents) and form != OutputFormat.jsonl:
+        raise DovetailError(f"--k-best, --marginals and --documents need the output format jsonl, not {form}")
+    if documents and details:
+        raise DovetailError("--documents does not go with --k-best or --marginals, which are written per sentence")
+    if form == OutputFormat.brat and output is None:
+        raise DovetailError("brat needs a folder to write to: name it with --output")
+    if form == OutputFormat.svg and (kind is None or kind.picture is None):
+        raise DovetailError("svg is for trees and dependencies, and this model finds neither")
+    if kind is not None and threshold > 0 and tagger.kind != "nested":
+        raise DovetailError("--threshold leaves out entities, and this model finds none")
+    if details and not hasattr(tagger, "predict_marginals"):
+        raise DovetailError("--k-best and --marginals are not available for segmenters; see Segmenter.kbest in Python")
 
 
 def _draw(annotated: Iterable[Document], output: Path | None, picture: Callable[[Sentence], str]) -> None:
@@ -195,19 +203,26 @@ def _tag(tagger: Tagger, sentences: Iterable[Sentence], threshold: float, probab
 
 
 def _write(
-    annotated: Iterable[Document], output: Path | None, form: OutputFormat, target: str, documents: bool
+    annotated: Iterable[Document],
+    output: Path | None,
+    form: OutputFormat,
+    kind: Kind | None,
+    target: str,
+    documents: bool,
 ) -> None:
-    from dovetail.text.files import atomic_writer
+    from dovetail.text.files import open_target
     from dovetail.text.formats import write
 
     where = output or "-"
-    if form != OutputFormat.pretty:
+    if kind is not None and kind.picture is not None and form == OutputFormat.svg:
+        _draw(annotated, output, kind.picture)
+    elif form != OutputFormat.pretty:
         write(annotated, where, form, **({"unit": "documents"} if documents else {}))
-        return
-    from dovetail.cli.display import show
-
-    if output is None:
-        show(annotated, sys.stdout, target)
+    elif kind is not None:
+        with open_target(where) as file:
+            file.writelines(kind.show(sentence) for document in annotated for sentence in document)
     else:
-        with atomic_writer(output) as file:
+        from dovetail.cli.display import show
+
+        with open_target(output or sys.stdout) as file:
             show(annotated, file, target)

@@ -22,8 +22,7 @@ def curve(
     dev: runs.Dev,
     output: runs.Output,
     sizes: Annotated[
-        str,
-        typer.Option("--sizes", metavar="N,N,...", help="Numbers of sentences to train on; all is the whole file."),
+        str, typer.Option("--sizes", metavar="N,N,...", help="Numbers of sentences to train on; all is the whole file.")
     ] = "100,250,500,1000,2500,5000,all",
     config: Annotated[
         list[str] | None,

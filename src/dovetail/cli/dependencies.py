@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dovetail.cli.corpus import Corpora
-    from dovetail.models.dependency.estimator import DependencyParser
-    from dovetail.text.sentence import Document, Sentence
+    from dovetail.models.dependency.estimator import DependencyParser, DependencyTree
+    from dovetail.text.sentence import Sentence
 
 COLUMNS = ("pos", "xpos", "head", "deprel", "head_probability")
 
 
-def show(documents: Iterable[Document], file: IO[str]) -> None:
+def show(sentence: Sentence) -> str:
     """A line for each word: its number, itself, its tag, its head, its relation and the probability of its arc."""
-    for document in documents:
-        for sentence in document:
-            layers = [sentence.layers[name] for name in COLUMNS if name in sentence.layers]
-            rows = [[str(i), *row] for i, row in enumerate(zip(sentence.words, *layers, strict=True), 1)]
-            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-            for row in rows:
-                file.write("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() + "\n")
-            file.write("\n")
+    layers = [sentence.layers[name] for name in COLUMNS if name in sentence.layers]
+    rows = [[str(i), *row] for i, row in enumerate(zip(sentence.words, *layers, strict=True), 1)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() + "\n" for row in rows)
+    return "".join(lines) + "\n"
 
 
 def picture(sentence: Sentence) -> str:
@@ -33,19 +30,14 @@ def picture(sentence: Sentence) -> str:
     return dependency_svg(sentence, title=" ".join(sentence.words))
 
 
-def details(parser: DependencyParser, sentences: Sequence[Sentence], k: int, marginals: bool) -> list[dict[str, Any]]:
-    """``k_best``: ``{"probability", "heads"}``, best first; ``marginals``: for each word, each head's probability.
+def answer(tree: DependencyTree) -> dict[str, Any]:
+    """Heads, counted from 0 with -1 for the root."""
+    return {"heads": tree.heads}
 
-    Heads are counted from 0 with -1 for the root, as ``heads`` are; in ``marginals`` the root comes first.
-    """
-    found: list[dict[str, Any]] = [{} for _ in sentences]
-    if k:
-        for fields, trees in zip(found, parser.kbest(sentences, k), strict=True):
-            fields["k_best"] = [{"probability": tree.probability, "heads": tree.heads} for tree in trees]
-    if marginals:
-        for fields, table in zip(found, parser.predict_marginals(sentences), strict=True):
-            fields["marginals"] = table.round(6).tolist()
-    return found
+
+def marginals(parser: DependencyParser, sentences: Sequence[Sentence]) -> list[Any]:
+    """For each word, the probability of each head, the root first."""
+    return [table.round(6).tolist() for table in parser.predict_marginals(sentences)]
 
 
 def check_heads(sentences: Sequence[Sentence], path: Path, corpora: Corpora) -> None:

@@ -14,12 +14,14 @@ from dovetail.cli import options
 from dovetail.cli.console import count, some, warn
 from dovetail.cli.corpus import Corpora
 from dovetail.cli.domains import Domain, load_model
-from dovetail.cli.kinds import KINDS, LAYERS, Kind, kind_of
+from dovetail.cli.kinds import KINDS, LAYERS, kind_of
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.scores import (
     Sentences,
     answers,
     calibration,
+    calibration_line,
+    interval_line,
     label_of,
     odd_tags,
     score,
@@ -47,15 +49,12 @@ def evaluate(
         Reads(),
     ] = None,
     predicted: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The annotations to score, of the same text as --gold."),
-        Reads(),
+        Path | None, typer.Option(metavar="FILE", help="The annotations to score, of the same text as --gold."), Reads()
     ] = None,
     compare: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Other annotations of the same text: test whether the difference in F1 is significant.",
+            metavar="FILE", help="Other annotations of the same text: test whether the difference in F1 is significant."
         ),
         Reads(),
     ] = None,
@@ -63,8 +62,7 @@ def evaluate(
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     layer: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The layer to score.", show_default="the model's, else ner"),
+        str | None, typer.Option(metavar="NAME", help="The layer to score.", show_default="the model's, else ner")
     ] = None,
     reliability: Annotated[
         Path | None,
@@ -101,60 +99,75 @@ def evaluate(
     if getattr(tagger, "words", False):
         evaluate_words(tagger, truth, encoding, as_json)
         return
-    corpora = Corpora(input_format, options.names(columns), encoding)
-    everything = corpora.sentences(truth)
-    sentences = _up_to(max_length, everything, everything)
-    if not any(map(len, sentences)):
-        limit = f" of up to {max_length} words (--max-length)" if max_length is not None and everything else ""
-        raise DovetailError(f"{truth}: no sentences{limit}, so there is nothing to score")
-
-    def read(path: Path) -> Sentences:
-        return _up_to(max_length, everything, corpora.sentences(path))
-
+    texts = _Texts(Corpora(input_format, options.names(columns), encoding), truth, max_length)
     kind = kind_of(tagger) or KINDS.get(LAYERS.get(layer or "", ""))
-    if kind is not None:
-        if compare or conlleval or reliability:
-            raise DovetailError(
-                "--compare, --conlleval and --reliability are for entities, and this model predicts none"
-            )
-        found = list(tagger.annotate(sentences)) if predicted is None else read(predicted)
-        corpora.warn()
-        _print_kind(kind, kind.scores(sentences, found), as_json)
+    if kind is None:
+        _evaluate_tags(texts, tagger, predicted, compare, layer, reliability, conlleval, as_json)
         return
+    if compare or conlleval or reliability:
+        raise DovetailError("--compare, --conlleval and --reliability are for entities, and this model predicts none")
+    found = list(tagger.annotate(texts.gold)) if predicted is None else texts.read(predicted)
+    texts.corpora.warn()
+    record = kind.scores(texts.gold, found)
+    print(json.dumps(record, ensure_ascii=False) if as_json else kind.report(record))
+
+
+class _Texts:
+    """The gold sentences, those of more than so many words left out, and others of the same text."""
+
+    def __init__(self, corpora: Corpora, truth: Path, longest: int | None) -> None:
+        self.corpora = corpora
+        self.truth = truth
+        self.longest = longest
+        self.everything = corpora.sentences(truth)
+        self.gold = self._kept(self.everything)
+        if not any(map(len, self.gold)):
+            limit = f" of up to {longest} words (--max-length)" if longest is not None and self.everything else ""
+            raise DovetailError(f"{truth}: no sentences{limit}, so there is nothing to score")
+
+    def read(self, path: Path) -> Sentences:
+        """The sentences of another file that go with the gold ones."""
+        return self._kept(self.corpora.sentences(path))
+
+    def _kept(self, others: Sentences) -> Sentences:
+        if self.longest is None or len(self.everything) != len(others):
+            return others
+        return [other for other, s in zip(others, self.everything, strict=True) if len(s) <= self.longest]
+
+
+def _evaluate_tags(
+    texts: _Texts,
+    tagger: Any,
+    predicted: Path | None,
+    compare: Path | None,
+    layer: str | None,
+    reliability: Path | None,
+    conlleval: bool,
+    as_json: bool,
+) -> None:
+    """Scores of entities or of labels, found by a tagger or in a file."""
+    gold = texts.gold
     if predicted is not None:
         layer = layer or "ner"
-        if odd := odd_tags(tagset(sentences, layer)):
-            warn(f"{truth}: tags that are not valid entity tags, read as O: {some(odd)}")
-        found = read(predicted)
-        _check_same_text(sentences, found, predicted)
+        if odd := odd_tags(tagset(gold, layer)):
+            warn(f"{texts.truth}: tags that are not valid entity tags, read as O: {some(odd)}")
+        found = texts.read(predicted)
+        _check_same_text(gold, found, predicted)
     else:
         layer = layer or tagger.target
-        _warn_of_unknown(tagger, sentences, layer)
-        found = list(tagger.annotate(sentences))
-    scores = score(sentences, found, layer)
-    promise = calibration(sentences, found, layer)
-    rival = read(compare) if compare is not None else None
-    corpora.warn()
-    interval, comparison = _bootstrap(sentences, found, rival, layer, compare)
+        _warn_of_unknown(tagger, gold, layer)
+        found = list(tagger.annotate(gold))
+    scores = score(gold, found, layer)
+    promise = calibration(gold, found, layer)
+    rival = texts.read(compare) if compare is not None else None
+    texts.corpora.warn()
+    record, lines = _results(scores, promise, *_bootstrap(gold, found, rival, layer, compare))
     if conlleval:
         _print_conlleval(scores)
-    elif as_json:
-        print(json.dumps(_record(scores, interval, promise, comparison), ensure_ascii=False))
     else:
-        print(_report(scores, interval, promise, comparison))
+        print(json.dumps(record, ensure_ascii=False) if as_json else "\n".join(lines))
     if reliability is not None:
         _draw(promise, reliability)
-
-
-def _up_to(longest: int | None, gold: Sentences, others: Sentences) -> Sentences:
-    """Those of some sentences beside which the gold ones have up to so many words."""
-    if longest is None or len(gold) != len(others):
-        return others
-    return [other for other, sentence in zip(others, gold, strict=True) if len(sentence) <= longest]
-
-
-def _print_kind(kind: Kind, record: dict[str, Any], as_json: bool) -> None:
-    print(json.dumps(record, ensure_ascii=False) if as_json else kind.report(record))
 
 
 def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
@@ -203,47 +216,24 @@ def _print_conlleval(scores: Any) -> None:
     print(scores.report(), end="")
 
 
-def _record(
-    scores: Any,
-    interval: ScoreInterval | None,
-    promise: CalibrationReport | None,
-    comparison: Comparison | None,
-) -> dict[str, Any]:
-    from dovetail.evaluate import scores_dict
+def _results(
+    scores: Any, promise: CalibrationReport | None, interval: ScoreInterval | None, comparison: Comparison | None
+) -> tuple[dict[str, Any], list[str]]:
+    """All that is known, for programs, and as lines for people."""
+    from dovetail.evaluate import scores_dict, scores_table
 
-    record = scores_dict(scores)
+    record, lines = scores_dict(scores), [scores_table(scores)]
     if interval is not None:
         record["f1_interval"] = [interval.low, interval.high]
+        lines.append(interval_line(interval.f1, interval.low, interval.high))
     if promise is not None:
-        record["calibration"] = {
-            "answers": promise.count,
-            "expected_calibration_error": promise.expected_calibration_error,
-            "maximum_calibration_error": promise.maximum_calibration_error,
-            "brier_score": promise.brier_score,
-            "log_loss": promise.log_loss,
-        }
+        names = ("expected_calibration_error", "maximum_calibration_error", "brier_score", "log_loss")
+        record["calibration"] = {"answers": promise.count, **{name: getattr(promise, name) for name in names}}
+        lines.append(calibration_line(promise.expected_calibration_error, promise.count))
     if comparison is not None:
         record["comparison"] = asdict(comparison)
-    return record
-
-
-def _report(
-    scores: Any,
-    interval: ScoreInterval | None,
-    promise: CalibrationReport | None,
-    comparison: Comparison | None,
-) -> str:
-    from dovetail.evaluate import scores_table
-
-    lines = [scores_table(scores)]
-    if interval is not None:
-        lines.append(f"F1 {interval.f1:.2f}, 95% interval {interval.low:.2f} to {interval.high:.2f}")
-    if promise is not None:
-        error = promise.expected_calibration_error
-        lines.append(f"calibration: expected error {error:.4f} over {promise.count:,} predicted entities")
-    if comparison is not None:
         lines.append(
             f"difference in F1: {comparison.difference:+.2f} (95% interval {comparison.low:+.2f} to "
             f"{comparison.high:+.2f}), p = {comparison.p_value:.3f}"
         )
-    return "\n".join(lines)
+    return record, lines

@@ -10,9 +10,10 @@ import typer
 
 from dovetail.cli import options
 from dovetail.cli.console import say, warn_all
-from dovetail.cli.corpus import Input, InputFormat
+from dovetail.cli.corpus import Input
 from dovetail.cli.domains import Domain, load_model
 from dovetail.cli.paths import Reads
+from dovetail.cli.trees import evidence_lines
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -49,9 +50,7 @@ def explain(
         ),
     ] = None,
     top: Annotated[int, typer.Option(metavar="N", min=1, help="Number of features to show for and against.")] = 5,
-    input_format: Annotated[
-        InputFormat | None, typer.Option(help="Format of the input.", show_default="from the file name, else text")
-    ] = None,
+    input_format: options.AnyFormat = None,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     domain: Domain = None,
@@ -126,10 +125,7 @@ def _paragraph(number: int, explanation: Explanation, top: int) -> str:
     listed = ", ".join(f"{tag} {p:.3f}" for tag, p in others[:4])
     lines = [f"{number}  {explanation.word}  {explanation.tag} {probability:.3f}"]
     lines += [f"   or       {listed}"] if listed else []
-    for title, evidence in (("for", explanation.for_tag), ("against", explanation.against_tag)):
-        for row, item in enumerate(evidence[:top]):
-            lines.append(f"   {title if row == 0 else '':8} {item.margin:+6.2f}  {item.feature}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *evidence_lines(explanation.for_tag[:top], explanation.against_tag[:top])])
 
 
 def _record(number: int, explanation: Explanation, top: int) -> dict[str, Any]:

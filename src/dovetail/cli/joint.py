@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import trees
+from dovetail.cli.details import span_list
 
 if TYPE_CHECKING:
-    from dovetail.text.sentence import Document, Sentence
+    from dovetail.models.parser.decoding import Parse
+    from dovetail.text.sentence import Sentence
 
 
-def show(documents: Iterable[Document], file: IO[str]) -> None:
-    """Every tree, drawn for the width of the terminal, and its entities below."""
+def show(sentence: Sentence) -> str:
+    """The tree, drawn for the width of the terminal, and its entities below."""
     from dovetail.text.draw_tree import draw_tree
 
-    for document in documents:
-        for sentence in document:
-            if sentence.tree is None:
-                continue
-            file.write(draw_tree(sentence.tree) + "\n")
-            for span in sentence.spans:
-                chance = "" if span.probability is None else f" {span.probability:.3f}"
-                file.write(f"{span.label}{chance}  {' '.join(sentence.words[span.start : span.end])}\n")
-            file.write("\n")
+    if sentence.tree is None:
+        return ""
+    lines = [draw_tree(sentence.tree)]
+    for span in sentence.spans:
+        chance = "" if span.probability is None else f" {span.probability:.3f}"
+        lines.append(f"{span.label}{chance}  {' '.join(sentence.words[span.start : span.end])}")
+    return "\n".join(lines) + "\n\n"
+
+
+def answer(parse: Parse) -> dict[str, Any]:
+    """A tree in brackets, and its entities."""
+    return trees.answer(parse) | {"entities": span_list(parse.entities)}
 
 
 def joint_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:

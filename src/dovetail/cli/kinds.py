@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dovetail.cli import dependencies, joint, nested, trees
+from dovetail.cli.details import span_chances
 
 if TYPE_CHECKING:
-    from dovetail.text.sentence import Document, Sentence
-
-Sentences = Iterable["Sentence"]
+    from dovetail.text.sentence import Sentence
 
 
 class Kind(NamedTuple):
     """How answers of a kind are shown, spelled out and scored."""
 
-    show: Callable[[Iterable[Document], IO[str]], None]
-    """Annotated documents for people to read."""
-    details: Callable[[Any, Any, int, bool], list[dict[str, Any]]]
-    """From a model, sentences, k, and whether marginals are wanted, to more fields of each sentence's JSON object."""
+    show: Callable[[Sentence], str]
+    """An annotated sentence for people to read."""
+    answer: Callable[[Any], dict[str, Any]]
+    """One of the k best answers as fields of a JSON object."""
+    marginals: Callable[[Any, Any], list[Any]]
+    """From a model and sentences to what JSON says of all possible answers to each."""
     scores: Callable[[Any, Any], dict[str, Any]]
     """The scores of annotated sentences, given the right ones first, as they are printed in JSON."""
     report: Callable[[dict[str, Any]], str]
@@ -33,21 +34,17 @@ class Kind(NamedTuple):
 KINDS = {
     "dependency": Kind(
         dependencies.show,
-        dependencies.details,
+        dependencies.answer,
+        dependencies.marginals,
         dependencies.attachment_record,
         dependencies.attachment_report,
         dependencies.picture,
         "conllu",
     ),
-    "joint": Kind(joint.show, trees.details, joint.joint_record, joint.joint_report, trees.picture),
-    "nested": Kind(nested.show, nested.details, nested.nested_record, nested.nested_report),
+    "joint": Kind(joint.show, joint.answer, span_chances, joint.joint_record, joint.joint_report, trees.picture),
+    "nested": Kind(nested.show, nested.answer, span_chances, nested.nested_record, nested.nested_report),
     "parser": Kind(
-        trees.show,
-        trees.details,
-        trees.bracket_record,
-        trees.bracket_report,
-        trees.picture,
-        "brackets",
+        trees.show, trees.answer, span_chances, trees.bracket_record, trees.bracket_report, trees.picture, "brackets"
     ),
 }
 """By the ``kind`` of a model."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dovetail.cli.corpus import CorpusFormat, FormatOfTrees
+from dovetail.cli.corpus import InputFormat as AnyInput
 from dovetail.cli.paths import Reads, Writes
 
 Model = Annotated[
@@ -18,6 +19,9 @@ Model = Annotated[
 InputFormat = Annotated[
     CorpusFormat | None,
     typer.Option("--input-format", help="Format of the input files.", show_default="from the file name, else conll"),
+]
+AnyFormat = Annotated[
+    AnyInput | None, typer.Option(help="Format of the input.", show_default="from the file name, else text")
 ]
 TreeFormat = Annotated[
     FormatOfTrees | None,
@@ -37,8 +41,7 @@ Columns = Annotated[
     ),
 ]
 Encoding = Annotated[
-    str,
-    typer.Option("--encoding", metavar="NAME", help="Encoding of the input: utf-8, latin-1, cp1252, utf-16, ..."),
+    str, typer.Option("--encoding", metavar="NAME", help="Encoding of the input: utf-8, latin-1, cp1252, utf-16, ...")
 ]
 Threads = Annotated[
     int | None,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli.compiling import WATCH, watch
 from dovetail.cli.console import say
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 5.0
 
 
-class Reporter(Protocol):
-    """What a command tells about long work."""
+class Reporter:
+    """What a command tells about long work: nothing, unless a kind of reporter says it somewhere."""
 
     def doing(self, what: str) -> None:
         """A step of the work begins: "reading train.conll"."""
@@ -37,7 +37,7 @@ def reporting(quiet: bool) -> Iterator[Reporter]:
     watch()
     if quiet:
         with _telling(lambda _: None):
-            yield Silent()
+            yield Reporter()
     elif sys.stderr.isatty():
         with _rich_bar() as bar:
             reporter = Bar(bar)
@@ -57,20 +57,7 @@ def _telling(tell: Callable[[str], None]) -> Iterator[None]:
         WATCH.tell = before
 
 
-class Silent:
-    """Tells nothing."""
-
-    def doing(self, what: str) -> None:
-        """Nothing."""
-
-    def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
-        """Nothing."""
-
-    def trained(self, progress: Progress) -> None:
-        """Nothing."""
-
-
-class Lines:
+class Lines(Reporter):
     """A line for each step, and one every few seconds while training."""
 
     def __init__(self) -> None:
@@ -93,7 +80,7 @@ class Lines:
             say(f"iteration {progress.iteration}/{progress.limit}, {describe(progress, _compiling(progress))}")
 
 
-class Bar:
+class Bar(Reporter):
     """A bar that moves on a terminal."""
 
     def __init__(self, bar: Any) -> None:

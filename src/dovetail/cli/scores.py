@@ -85,6 +85,24 @@ def odd_tags(found: set[str]) -> list[str]:
     return sorted(tag for tag in found if not is_chunk_tagset([tag]))
 
 
+def f1_interval(counts: Any) -> dict[str, Any]:
+    """The 95 % interval of F1, from counts [sentences, 3], as a field of a record of scores."""
+    from dovetail.evaluate import bootstrap_interval
+
+    interval = bootstrap_interval(counts)
+    return {"f1_interval": [interval.low, interval.high]}
+
+
+def interval_line(f1: float, low: float, high: float) -> str:
+    """An F1 with its interval for people to read."""
+    return f"F1 {f1:.2f}, 95% interval {low:.2f} to {high:.2f}"
+
+
+def calibration_line(error: float, entities: int) -> str:
+    """The expected calibration error for people to read."""
+    return f"calibration: expected error {error:.4f} over {entities:,} predicted entities"
+
+
 def calibration(gold: Sentences, predicted: Sentences, layer: str) -> CalibrationReport | None:
     """How well the probabilities of predicted entities keep their promise; None where there are none."""
     from dovetail.evaluate import reliability

@@ -12,7 +12,7 @@ import typer
 
 from dovetail.cli import options
 from dovetail.cli.console import count, say, warn, warn_all
-from dovetail.cli.corpus import Corpora, Input, InputFormat
+from dovetail.cli.corpus import Corpora, Input
 from dovetail.cli.domains import load_model
 from dovetail.cli.output import format_by_name
 from dovetail.cli.paths import Reads, Writes
@@ -43,6 +43,13 @@ class SelectionFormat(StrEnum):
     text = "text"
 
 
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write to this file (may be .gz).", show_default="standard output"
+    ),
+    Writes(),
+]
 Discount = Annotated[
     float,
     typer.Option("--discount", metavar="X", min=0, max=1, help="Divide by (number of words)**X: 0 total, 1 per word."),
@@ -65,13 +72,7 @@ def select(
         int, typer.Option("--number", "-n", metavar="N", min=1, help="Number of sentences to choose.")
     ] = 100,
     model: options.Model = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write to this file (may be .gz).", show_default="standard output"
-        ),
-        Writes(),
-    ] = None,
+    output: Output = None,
     by: Annotated[Measure, typer.Option("--by", help="Measure of uncertainty.")] = Measure.sequence_entropy,
     discount: Discount = 0.0,
     diversity: Diversity = 0.0,
@@ -80,9 +81,7 @@ def select(
         typer.Option("--labelled", metavar="FILE", help="Leave out the sentences of this file; may be repeated."),
         Reads(),
     ] = None,
-    input_format: Annotated[
-        InputFormat | None, typer.Option(help="Format of the input.", show_default="from the file name, else text")
-    ] = None,
+    input_format: options.AnyFormat = None,
     output_format: Annotated[
         SelectionFormat | None,
         typer.Option(help="Format of the output.", show_default="from the name of --output, else conll"),

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+from dovetail.cli.scores import f1_interval
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.models.parser.decoding import Parse
     from dovetail.models.parser.estimator import Parser
     from dovetail.models.parser.explain import ConstituentExplanation, TreeEvidence
-    from dovetail.text.sentence import Document, Sentence
-
-SEEN = 0.005  # constituents less probable are not listed among the marginals
+    from dovetail.text.sentence import Sentence
 
 
-def show(documents: Iterable[Document], file: IO[str]) -> None:
-    """Every tree, drawn for the width of the terminal."""
+def show(sentence: Sentence) -> str:
+    """The tree, drawn for the width of the terminal."""
     from dovetail.text.draw_tree import draw_tree
 
-    for document in documents:
-        for sentence in document:
-            if sentence.tree is not None:
-                file.write(draw_tree(sentence.tree) + "\n\n")
+    return "" if sentence.tree is None else draw_tree(sentence.tree) + "\n\n"
 
 
 def picture(sentence: Sentence) -> str:
@@ -35,39 +31,18 @@ def picture(sentence: Sentence) -> str:
     return tree_svg(sentence.tree, sentence.spans, title=" ".join(sentence.words))
 
 
-def details(parser: Parser, sentences: Sequence[Sentence], k: int, marginals: bool) -> list[dict[str, Any]]:
-    """``k_best``: ``{"probability", "tree"}``, best first; ``marginals``: every constituent that has a chance.
-
-    Of joint parsers, ``k_best`` has the ``entities`` of each tree as well.
-    """
-    found: list[dict[str, Any]] = [{} for _ in sentences]
-    if k:
-        for fields, parses in zip(found, parser.kbest_parses(sentences, k), strict=True):
-            fields["k_best"] = [_answer(parse, parser.kind == "joint") for parse in parses]
-    if marginals:
-        for fields, spans in zip(found, parser.predict_marginals(sentences, SEEN), strict=True):
-            fields["marginals"] = [
-                {"start": s.start, "end": s.end, "label": s.label, "probability": s.probability} for s in spans
-            ]
-    return found
-
-
-def _answer(parse: Parse, with_entities: bool) -> dict[str, Any]:
-    fields = {"probability": parse.probability, "tree": str(parse.tree)}
-    if not with_entities:
-        return fields
-    return fields | {"entities": [[entity.start, entity.end, entity.label] for entity in parse.entities]}
+def answer(parse: Parse) -> dict[str, Any]:
+    """A tree in brackets."""
+    return {"tree": str(parse.tree)}
 
 
 def bracket_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:
     """Bracket scores as evalb gives them."""
-    from dovetail.evaluate import bootstrap_interval
     from dovetail.evaluate.brackets import bracket_counts, bracket_scores
     from dovetail.models.parser.data import gold_trees
 
     right, found = gold_trees(gold, "gold"), [sentence.tree for sentence in predicted]
-    interval = bootstrap_interval(bracket_counts(right, found))
-    return bracket_scores(right, found).as_dict() | {"f1_interval": [interval.low, interval.high]}
+    return bracket_scores(right, found).as_dict() | f1_interval(bracket_counts(right, found))
 
 
 def bracket_report(record: dict[str, Any]) -> str:
@@ -120,10 +95,14 @@ def paragraph(sentence: Sentence, why: ConstituentExplanation, top: int) -> str:
     if why.rival is None:
         return "\n".join([*lines, "   the grammar has no tree without it"])
     lines.append(f"   best tree without it ({why.margin:+.2f}): {why.rival}")
-    for title, evidence in (("for", why.for_it), ("against", why.against_it)):
-        for row, item in enumerate(evidence[:top]):
-            lines.append(f"   {title if row == 0 else '':8} {item.margin:+6.2f}  {item.feature}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *evidence_lines(why.for_it[:top], why.against_it[:top])])
+
+
+def evidence_lines(for_it: Iterable[Any], against_it: Iterable[Any]) -> Iterator[str]:
+    """The features for and against an answer, each with its margin."""
+    for title, evidence in (("for", for_it), ("against", against_it)):
+        for row, item in enumerate(evidence):
+            yield f"   {title if row == 0 else '':8} {item.margin:+6.2f}  {item.feature}"
 
 
 def record(sentence: Sentence, why: ConstituentExplanation, top: int) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dovetail.cli.output import format_by_name
+from dovetail.cli.scores import f1_interval, interval_line
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def annotate_words(
 ) -> None:
     """Write every line of a raw text with spaces between its words, or as a JSON object with probabilities."""
     from dovetail.text.files import open_target
+    from dovetail.text.stream import blocks
     from dovetail.text.words import read_lines
 
     if source.format != "text":
@@ -34,14 +35,8 @@ def annotate_words(
     lines = read_lines(io.StringIO(source.argument) if source.is_text else source.argument, encoding)
     as_json = output_format == "jsonl" or (output is not None and ".jsonl" in output.suffixes)
     with open_target(output or "-") as file:
-        for some in _batches(lines):
+        for some in blocks(lines, LINES):
             file.writelines(_as_json(segmenter, some) if as_json else _as_text(segmenter, some))
-
-
-def _batches(lines: Iterable[str]) -> Iterator[list[str]]:
-    remaining = iter(lines)
-    while some := list(islice(remaining, LINES)):
-        yield some
 
 
 def _as_text(segmenter: Segmenter, lines: list[str]) -> Iterator[str]:
@@ -58,7 +53,6 @@ def _as_json(segmenter: Segmenter, lines: list[str]) -> Iterator[str]:
 
 def evaluate_words(segmenter: Segmenter, data: Path, encoding: str, as_json: bool) -> None:
     """Print the scores of a segmenter on a file with words separated by spaces."""
-    from dovetail.evaluate import bootstrap_interval
     from dovetail.evaluate.words import word_counts, word_scores
     from dovetail.text.formats import guess_format
     from dovetail.text.words import read_segmented
@@ -70,9 +64,8 @@ def evaluate_words(segmenter: Segmenter, data: Path, encoding: str, as_json: boo
         raise DovetailError(f"{data}: no words, so there is nothing to score")
     found = segmenter.predict(["".join(words) for words in gold])
     scores = word_scores(gold, found, segmenter.known({word for words in gold for word in words}))
-    interval = bootstrap_interval(word_counts(gold, found))
+    interval = f1_interval(word_counts(gold, found))
     if as_json:
-        print(json.dumps(scores.as_dict() | {"f1_interval": [interval.low, interval.high]}, ensure_ascii=False))
+        print(json.dumps(scores.as_dict() | interval, ensure_ascii=False))
     else:
-        print(scores)
-        print(f"F1 {interval.f1:.2f}, 95% interval {interval.low:.2f} to {interval.high:.2f}")
+        print(scores, interval_line(scores.f1, *interval["f1_interval"]), sep="\n")

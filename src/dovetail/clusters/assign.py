@@ -46,11 +46,8 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
     sizes = np.bincount(classes[classes >= 0], counts.count[classes >= 0], k).astype(np.float64)
     links = (pairs.sum(0) + pairs.sum(1)).astype(np.float64)
     new = np.flatnonzero(classes < 0)
-    before = counts.transpose()
-    found = _best_classes(
-        new, counts.count, counts.indptr, counts.follower, counts.times, before.start, before.other, before.times,
-        classes, pairs, np.ascontiguousarray(pairs.T), sizes, links,
-    )  # fmt: skip
+    tables = classes, pairs, np.ascontiguousarray(pairs.T), sizes, links
+    found = _best_classes(new, counts.count, *counts.both_ways(), *tables)
     placed = new[found >= 0]
     words = clustering.words + [counts.words[word] for word in placed.tolist()]
     whole = Clustering(

@@ -7,22 +7,20 @@ least mutual information. At the end the classes themselves are merged down to o
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.clusters.brown_kernels import Window, Words, advance, class_heads, close_gap, collapse, fill
+from dovetail.clusters.brown_kernels import advance, class_heads, close_gap, collapse, fill
+from dovetail.clusters.brown_window import Words, empty_window
 from dovetail.clusters.clustering import Clustering
 from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.progress import ClusterProgress, Report
 from dovetail.clusters.team import Team
 from dovetail.errors import DovetailError
 
-TABLE = 1 << 21
-"""Logarithms of counts below this are looked up."""
 SECONDS_BETWEEN_REPORTS = 0.2
 WORTHWHILE = 256
 """With fewer classes than this one thread does it: the others would wait for most of the time."""
@@ -73,16 +71,13 @@ class _Run:
     """One clustering: the window of classes, and the words that go through it."""
 
     def __init__(self, counts: BigramCounts, classes: int, progress: Report | None, team: Team) -> None:
-        before = counts.transpose()
         of = len(counts.words)
         self.classes = classes
         self.progress = progress
         self.team = team
         self.window = empty_window(classes + 1, counts.tokens)
-        self.words = Words(
-            counts.count, counts.indptr, counts.follower, counts.times, before.start, before.other, before.times,
-            parent=np.full(of, -1, dtype=np.int64), slot=np.zeros(of, dtype=np.int64),
-        )  # fmt: skip
+        parent, slot = np.full(of, -1, dtype=np.int64), np.zeros(of, dtype=np.int64)
+        self.words = Words(counts.count, *counts.both_ways(), parent, slot)
 
     def tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The first word of each word's class [words], and the merges of the classes down to one [classes, 2]."""
@@ -111,30 +106,3 @@ class _Run:
             if self.progress is not None:
                 self.progress(ClusterProgress(word, of, now - begin))
         return free
-
-
-def empty_window(slots: int, tokens: int) -> Window:
-    """A window without classes, for a text of so many words."""
-    cells = np.int32 if tokens < 1 << 31 else np.int64
-    square = (slots, slots)
-    # The greatest number that a loss is made of is below 8 n log n.
-    scale = 2.0 ** min(40, int(61 - math.log2(8 * tokens * math.log(tokens + 2) + 1)))
-    x = np.arange(min(TABLE, 2 * tokens + 2), dtype=np.float64)
-    return Window(
-        pairs=np.zeros(square, dtype=cells),
-        pairs_t=np.zeros(square, dtype=cells),
-        gain=np.zeros(square, dtype=np.int64),
-        log_sum=np.zeros(square),
-        size=np.zeros(slots, dtype=np.int64),
-        links=np.zeros(slots),
-        links_log=np.zeros(slots, dtype=np.int64),
-        name=np.zeros(slots, dtype=np.int64),
-        least=np.zeros(slots, dtype=np.int64),
-        partner=np.zeros(slots, dtype=np.int64),
-        stale=np.zeros(slots, dtype=np.bool_),
-        dirty=np.zeros(slots, dtype=np.bool_),
-        change=np.zeros(slots, dtype=np.int64),
-        chosen=np.zeros(2, dtype=np.int64),
-        f=(x * np.log(np.maximum(x, 1)) * scale).astype(np.int64),
-        scale=scale,
-    )

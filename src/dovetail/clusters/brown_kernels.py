@@ -17,63 +17,14 @@ order: however long the run, the losses are those that a computation from scratc
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.clusters.brown_window import Long, Window, Words
 from dovetail.clusters.team import Member, meet, share
 from dovetail.kernel import inner, kernel
 
-Long = NDArray[np.int64]
 NEVER = np.int64(1) << np.int64(62)
-
-
-class Window(NamedTuple):
-    """The classes at work, one a slot; slots 0 to k - 1 are in use. Changed in place.
-
-    ``pairs[a, d]`` is n(a, d) and ``pairs_t`` its transpose; ``gain`` [slots, slots]; ``log_sum[a, b]`` is scale times
-    log(n(a) + n(b)). By slot: ``size`` n(c), ``links`` m(c), ``links_log`` m(c) log n(c) times scale, and ``name``, the
-    class's first word. ``least`` is a lower bound of the losses that a slot answers for, that of merging it with
-    ``partner``, and exact unless ``stale``; ``dirty`` marks slots whose losses have changed. ``change`` [slots] is room
-    for a row, and ``chosen`` [2] for the classes to merge. ``f`` is the table of x log x times scale, rounded.
-    """
-
-    pairs: NDArray[np.int32]
-    pairs_t: NDArray[np.int32]
-    gain: Long
-    log_sum: NDArray[np.float64]
-    size: Long
-    links: NDArray[np.float64]
-    links_log: Long
-    name: Long
-    least: Long
-    partner: Long
-    stale: NDArray[np.bool_]
-    dirty: NDArray[np.bool_]
-    change: Long
-    chosen: Long
-    f: Long
-    scale: float
-
-
-class Words(NamedTuple):
-    """All words by number, most frequent first: how often each occurs, and its neighbours on both sides.
-
-    The words that follow word w are ``after[after_start[w]:after_start[w + 1]]``, ``after_times`` often each; likewise
-    ``before``. ``parent`` [words] leads from a word to the first word of its class, -1 for a word not yet entered, and
-    ``slot`` [words] gives the slot of the class that a word is the first of. The last two are changed in place.
-    """
-
-    times: Long
-    after_start: Long
-    after: NDArray[np.int32]
-    after_times: Long
-    before_start: Long
-    before: NDArray[np.int32]
-    before_times: Long
-    parent: Long
-    slot: Long
 
 
 @kernel
@@ -230,13 +181,7 @@ def _enter(window: Window, k: int, slot: int, word: int, words: Words, member: M
 
 @inner
 def _join_line(
-    window: Window,
-    k: int,
-    pairs: NDArray[np.int32],
-    pairs_t: NDArray[np.int32],
-    s: int,
-    t: int,
-    member: Member,
+    window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], s: int, t: int, member: Member
 ) -> None:
     """Add row t to row s, with the gains; called for rows, and with the transpose for columns."""
     gain = window.gain

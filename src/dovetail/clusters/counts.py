@@ -5,31 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import Source, open_text, source_names
+from dovetail.text.stream import blocks
 
 PAIRS_HELD = 1 << 22
 """So many pairs of neighbours are gathered before they are sorted and added to the counts."""
 LONGEST_WORD = 1 << 20
 """A longer run without white space means that this text is not split into words; it would fill the memory."""
 
-
-@dataclass(frozen=True)
-class Neighbours:
-    """A sparse table of word by neighbour: ``other[start[w]:start[w + 1]]`` are the neighbours of word w.
-
-    Shapes: ``start`` [words + 1]; ``other`` and ``times`` [pairs]. The neighbours of a word stand in order.
-    """
-
-    start: NDArray[np.int64]
-    other: NDArray[np.int32]
-    times: NDArray[np.int64]
+Long = NDArray[np.int64]
+BothWays = tuple[Long, NDArray[np.int32], Long, Long, NDArray[np.int32], Long]
+"""Twice a sparse table of word by neighbour: ``other[start[w]:start[w + 1]]`` are the neighbours of w, in order."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +46,17 @@ class BigramCounts:
     times: NDArray[np.int64]
     tokens: int
 
-    @cached_property
-    def after(self) -> Neighbours:
-        """For each word, those that follow it."""
-        return Neighbours(self.indptr, self.follower, self.times)
+    def both_ways(self) -> BothWays:
+        """The words that follow each word, as they are, then likewise those that precede it: start, other, times.
 
-    def transpose(self) -> Neighbours:
-        """For each word, those that precede it.
-
-        >>> count_bigrams_of([["a", "b", "c", "b"]]).transpose().other.tolist()
+        >>> count_bigrams_of([["a", "b", "c", "b"]]).both_ways()[4].tolist()
         [1, 2, 0]
         """
         # The pairs are in order of the first word, so a stable sort by the second leaves each group in order.
         order = np.argsort(self.follower, kind="stable")
         first = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.indptr))
-        start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1))
-        return Neighbours(start.astype(np.int64), first[order], self.times[order])
+        start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1)).astype(np.int64)
+        return self.indptr, self.follower, self.times, start, first[order], self.times[order]
 
 
 def count_bigrams(
@@ -96,7 +83,8 @@ def count_bigrams(
     counter = _Counter()
     for source in sources:
         _count_text(counter, source, encoding, progress)
-    _count_sentences(counter, sentences)
+    for piece in blocks(chain.from_iterable(sentences), 1 << 16):
+        counter.add(piece)
     if not counter.tokens:
         raise InputError("no words in this text; give one of words separated by white space", source_names(sources))
     return counter.result(min_count, max_types)
@@ -111,12 +99,6 @@ def count_bigrams_of(
     [1, 1]
     """
     return count_bigrams([], sentences=sentences, min_count=min_count, max_types=max_types)
-
-
-def _count_sentences(counter: _Counter, sentences: Iterable[Sequence[str]]) -> None:
-    words = chain.from_iterable(sentences)
-    while piece := list(islice(words, 1 << 16)):
-        counter.add(piece)
 
 
 def _count_text(counter: _Counter, source: Source, encoding: str, progress: Callable[[int], None] | None) -> None:

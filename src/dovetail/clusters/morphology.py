@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import lgamma
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,24 +70,6 @@ def no_spelling() -> Spelling:
     return Spelling(*rows, *rows, np.zeros(0), STRENGTH, table, table, logs, logs, weight=0.0)
 
 
-def spelling_log_likelihood(model: Spelling, classes: NDArray[np.int32]) -> float:
-    """log P of the classes [words] and the spelling, less what no clustering changes, in nats; unweighted.
-
-    It is counted from the words alone, not from the counts that a run keeps.
-
-    >>> model = spelling_model(["sing", "song", "Paul", "Pia"], classes=2, weight=1.0)
-    >>> together, apart = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32)
-    >>> spelling_log_likelihood(model, together) > spelling_log_likelihood(model, apart)
-    True
-    """
-    sizes = np.bincount(classes).astype(np.float64)
-    total = float((sizes * np.log(np.maximum(sizes, 1.0))).sum())
-    item, seen = _seen(model.start, model.event, model.event_times, classes)
-    total += sum(lgamma(n + p) - lgamma(p) for n, p in zip(seen.tolist(), model.prior[item].tolist(), strict=True))
-    _, seen = _seen(model.context_start, model.context, model.context_times, classes)
-    return total - sum(lgamma(n + STRENGTH) - lgamma(STRENGTH) for n in seen.tolist())
-
-
 def _chains(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """For each letter of each word, and the end of each: the word, the letter with the two before it, these two."""
     length = np.array([len(word) for word in words], np.int64)
@@ -135,13 +116,3 @@ def _shared(rows: Rows) -> tuple[NDArray[np.int64], Rows]:
     keep = shared[item]
     before = np.concatenate([[0], np.cumsum(keep)])
     return np.flatnonzero(shared), (before[start], number[item[keep]].astype(np.int32), times[keep])
-
-
-def _seen(
-    start: NDArray[np.int64], item: NDArray[np.int32], times: NDArray[np.int32], classes: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The cells of the table of item by class that are not 0: their items and counts."""
-    width = int(classes.max()) + 1
-    cells = item.astype(np.int64) * width + np.repeat(classes, np.diff(start))
-    distinct, where = np.unique(cells, return_inverse=True)
-    return distinct // width, np.bincount(where, times, len(distinct)).astype(np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,8 @@ import numpy as np
 from dovetail.clusters.clustering import Clustering
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import atomic_writer
+from dovetail.text.svg import escaped_text
+from dovetail.text.width import printable
 
 INK, MUTED, LINE, BLUE = "#1f2933", "#6b7785", "#9fb0c3", "#2f6db3"
 ROW, COLUMN, MARGIN, FONT = 26, 96, 24, 13
@@ -152,7 +153,7 @@ def _svg(drawing: Drawing) -> str:
     lines = "".join(f"M{x:g} {y:g}L{to_x:g} {to_y:g}" for x, y, to_x, to_y in drawing.lines)
     labels = [
         f'<text x="{label.x:g}" y="{label.y:g}" fill="{label.colour}" font-size="{label.size:g}"'
-        f' xml:space="preserve">{escape(_printable(label.text))}</text>'
+        f' xml:space="preserve">{escaped_text(label.text)}</text>'
         for label in drawing.labels
     ]
     size = f'width="{drawing.width:.0f}" height="{drawing.height:.0f}"'
@@ -165,11 +166,6 @@ def _svg(drawing: Drawing) -> str:
             "</svg>\n",
         ]
     )
-
-
-def _printable(text: str) -> str:
-    """Without the control characters that XML forbids."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _write_png(drawing: Drawing, path: Path) -> None:
@@ -185,8 +181,7 @@ def _write_png(drawing: Drawing, path: Path) -> None:
     for x, y, to_x, to_y in drawing.lines:
         axes.plot([x, to_x], [y, to_y], color=LINE, linewidth=1)
     for label in drawing.labels:
-        points = label.size * 72 / inch
-        text = _printable(label.text)
+        points, text = label.size * 72 / inch, printable(label.text)
         axes.text(label.x, label.y, text, color=label.colour, fontsize=points, va="center_baseline", parse_math=False)
     with atomic_writer(path, binary=True) as file:
         figure.savefig(file, format="png")

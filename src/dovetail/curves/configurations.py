@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -14,6 +14,9 @@ from typing import Any
 
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import read_whole
+
+KINDS = ("tagger", "segmenter")
+"""The kinds of models that have configurations."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Configuration:
         if self.kind not in KINDS:
             raise DovetailError(f"configuration {self.name!r}: no kind {self.kind!r}; choose {' or '.join(KINDS)}")
         try:
-            return KINDS[self.kind](self.settings, threads)
+            return _built(self.kind, self.settings, threads)
         except DovetailError as error:
             raise DovetailError(f"configuration {self.name!r}: {error}") from None
 
@@ -66,31 +69,21 @@ def _contents(path: Path) -> list[Any]:
     return [sha256(path.read_bytes()).hexdigest(), *named]
 
 
-def _build_tagger(settings: Mapping[str, Any], threads: int | None) -> Any:
+def _built(kind: str, settings: Mapping[str, Any], threads: int | None) -> Any:
+    """A model of a kind from settings, which are checked; resources join the features of a tagger."""
     from dovetail.features.algebra.sets import FeatureSet
+    from dovetail.models.segmenter.estimator import Segmenter
     from dovetail.models.tagger.estimator import Tagger
 
-    own, resources = _divided(settings, Tagger().get_params(), "tagger")
-    tagger = Tagger(**{"threads": threads, **own})
-    tagger._check_settings()
-    tagger.features = FeatureSet.of(tagger.features).joined(**resources)
-    return tagger
-
-
-def _build_segmenter(settings: Mapping[str, Any], threads: int | None) -> Any:
-    from dovetail.models.segmenter.estimator import Segmenter
-
-    own, resources = _divided(settings, Segmenter().get_params(), "segmenter")
-    segmenter = Segmenter(**{"threads": threads, "resources": resources, **own})
-    segmenter._check_settings()
-    return segmenter
-
-
-KINDS: dict[str, Callable[[Mapping[str, Any], int | None], Any]] = {
-    "tagger": _build_tagger,
-    "segmenter": _build_segmenter,
-}
-"""How each kind of model is made from settings and a number of threads."""
+    own_class: Any = Tagger if kind == "tagger" else Segmenter
+    own, resources = _divided(settings, own_class().get_params(), kind)
+    if kind == "segmenter":
+        own = {"resources": resources, **own}
+    model = own_class(**{"threads": threads, **own})
+    model._check_settings()
+    if kind == "tagger":
+        model.features = FeatureSet.of(model.features).joined(**resources)
+    return model
 
 
 def _divided(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> tuple[dict[str, Any], dict[str, Any]]:

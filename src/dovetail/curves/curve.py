@@ -2,54 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 from dovetail.curves.configurations import Configuration
 from dovetail.curves.data import CurveData, draw_order
-from dovetail.curves.runs import Run, RunLog, finished_runs
-from dovetail.curves.train import train_and_score
+from dovetail.curves.runs import Run, RunLog, Task, finished_runs
 from dovetail.errors import DovetailError
-from dovetail.version import __version__
-
-
-@dataclass(frozen=True)
-class CurveTask:
-    """One configuration on one draw of one size."""
-
-    configuration: Configuration
-    draw: int
-    indices: tuple[int, ...]
-
-    @property
-    def series(self) -> str:
-        """The name of the configuration."""
-        return self.configuration.name
-
-    @property
-    def size(self) -> int:
-        """How many sentences it trains on."""
-        return len(self.indices)
-
-    def fingerprint(self, data: CurveData) -> str:
-        """Of the data, the settings and the sentences drawn, not of the configuration's name."""
-        return fingerprint(data, self.configuration, sorted(self.indices))
-
-    def run(self, data: CurveData) -> Run:
-        """Train and score."""
-        done = train_and_score(self.configuration, data, self.indices)
-        return Run(
-            self.fingerprint(data), self.configuration.name, self.draw, self.size, data.tokens(self.indices),
-            done.score, done.seconds, done.precision, done.recall,
-        )  # fmt: skip
-
-
-def fingerprint(data: CurveData, configuration: Configuration, *more: object) -> str:
-    """A short name for everything that a run depends on."""
-    parts = [__version__, data.fingerprint, configuration.identity, *more]
-    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True)
@@ -65,14 +24,14 @@ class LearningCurve:
     draws: int = 3
     seed: int = 1
 
-    def tasks(self, data: CurveData) -> list[CurveTask]:
+    def tasks(self, data: CurveData) -> list[Task]:
         """The runs to be done, small ones first, so that an interrupted curve is whole as far as it goes."""
         self._check(data)
         pool = len(data.train)
         orders = {draw: draw_order(pool, draw, self.seed) for draw in range(1, self.draws + 1)}
         sizes = sorted({min(size or pool, pool) for size in self.sizes})
         return [
-            CurveTask(configuration, draw, tuple(orders[draw][:size]))
+            Task(configuration, draw, tuple(orders[draw][:size]))
             for size in sizes
             for draw in (orders if size < pool else [1])
             for configuration in self.configurations

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dovetail.curves.summary import Curve
-from dovetail.errors import DovetailError, InputError
-from dovetail.evaluate.plot import _STYLE, _UNDATED, _save
+from dovetail.evaluate.plot import picture
 
 # Told apart by people who see no red or no green, and by their lightness in print (Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#333333")
@@ -23,24 +22,14 @@ def draw_curves(
 
     A panel for each of ``axes``. The suffix says what is written: ``.png``, ``.svg`` or ``.pdf``. Needs matplotlib.
     """
-    path = Path(path)
-    if path.suffix.lower() not in _UNDATED:
-        raise InputError(f"pictures are written as {', '.join(_UNDATED)}: name the file so", path)
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise DovetailError('plots need matplotlib: pip install "dovetail[plot]"') from error
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(1.2 + 4.6 * len(axes), 4.2), layout="constrained")
+    with picture(Path(path), (1.2 + 4.6 * len(axes), 4.2)) as figure:
         panels = figure.subplots(1, len(axes), sharey=True, squeeze=False)[0]
         for panel, axis in zip(panels, axes, strict=True):
             _draw_panel(panel, curves, axis)
         panels[0].set_ylabel(f"{metric} (%)")
         panels[0].set_title(title, loc="left", fontsize=11, fontweight="bold", parse_math=False)
         panels[-1].legend(loc="lower right", edgecolor="none")
-        _save(figure, path)
-    return path
+    return Path(path)
 
 
 def _draw_panel(panel: Any, curves: Sequence[Curve], axis: Axis) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from dovetail.curves.configurations import Configuration
 from dovetail.curves.data import CurveData
+from dovetail.curves.train import train_and_score
 from dovetail.curves.work import worked
 from dovetail.errors import InputError
+from dovetail.version import __version__
 
 
 @dataclass(frozen=True)
@@ -29,22 +33,44 @@ class Run:
     chosen: Sequence[int] = field(default=())
 
 
-class Task(Protocol):
-    """A run to be done; tasks go to other processes, so they can be pickled."""
+@dataclass(frozen=True)
+class Task:
+    """A run to be done: one configuration on some sentences of the pool. It goes to other processes."""
 
-    def fingerprint(self, data: CurveData) -> str:
-        """What the result depends on, and nothing else: data, settings, sentences."""
-
-    def run(self, data: CurveData) -> Run:
-        """Do it."""
+    configuration: Configuration
+    draw: int
+    indices: tuple[int, ...]
 
     @property
     def series(self) -> str:
         """The name of the curve that it is a point of."""
+        return self.configuration.name
 
     @property
     def size(self) -> int:
         """How many sentences it trains on."""
+        return len(self.indices)
+
+    def fingerprint(self, data: CurveData) -> str:
+        """Of all that the result depends on, and nothing else: data, settings, sentences; not of names."""
+        shaping = [__version__, data.fingerprint, self.configuration.identity, sorted(self.indices), *self.choosing()]
+        return sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()[:24]
+
+    def choosing(self) -> list[Any]:
+        """What the choice of the sentences to label next depends on, where there is one."""
+        return []
+
+    def choose(self, model: Any, data: CurveData) -> Sequence[int]:
+        """The sentences to label next."""
+        return ()
+
+    def run(self, data: CurveData) -> Run:
+        """Train, score and choose."""
+        done = train_and_score(self.configuration, data, self.indices)
+        return Run(
+            self.fingerprint(data), self.series, self.draw, self.size, data.tokens(self.indices),
+            done.score, done.seconds, done.precision, done.recall, self.choose(done.model, data),
+        )  # fmt: skip
 
 
 AnyTask = TypeVar("AnyTask", bound=Task)
@@ -101,6 +127,5 @@ def finished_runs(
         yield run, False
 
 
-def _run(data: CurveData, task: Any) -> Run:
-    result: Run = task.run(data)
-    return result
+def _run(data: CurveData, task: Task) -> Run:
+    return task.run(data)

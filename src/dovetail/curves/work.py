@@ -1,4 +1,8 @@
-"""Work on several processes, each of which gets the data once; Ctrl-C ends them all."""
+"""Work on several processes, each of which gets the data once; Ctrl-C ends them all.
+
+Not joblib: it takes no tasks that follow from others' results, and would send the data with every task (0.34 s for
+14,000 sentences).
+"""
 
 from __future__ import annotations
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from dovetail.errors import InputError
 from dovetail.evaluate.counts import Counts, counts_per_label, percentage
+from dovetail.evaluate.pairs import paired_sentences
+from dovetail.evaluate.report import SCORES
 from dovetail.text.sentence import Sentence
 
 
@@ -58,18 +60,12 @@ class AttachmentScores:
         >>> scores["uas"], scores["las"], scores["words"]
         (100.0, 100.0, 2)
         """
-        return {
-            "uas": self.uas,
-            "las": self.las,
-            "label_accuracy": self.label_accuracy,
-            "exact": self.exact,
-            "words": self.words,
-            "sentences": self.sentences,
-            "per_relation": {
-                relation: {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1, "gold": counts.gold}
-                for relation, counts in self.per_relation.items()
-            },
+        names = ("uas", "las", "label_accuracy", "exact", "words", "sentences")
+        relations = {
+            relation: {name: getattr(counts, name) for name in (*SCORES, "gold")}
+            for relation, counts in self.per_relation.items()
         }
+        return {**{name: getattr(self, name) for name in names}, "per_relation": relations}
 
 
 def attachment_scores(
@@ -137,9 +133,7 @@ class _Attachment(NamedTuple):
 def _attachments(
     gold: Sequence[Sentence], predicted: Sequence[Sentence], punctuation: bool
 ) -> Iterator[Iterator[_Attachment]]:
-    if len(gold) != len(predicted):
-        raise InputError(f"{len(gold)} gold sentences but {len(predicted)} predicted; both must be the same text")
-    for number, (one, other) in enumerate(zip(gold, predicted, strict=True), 1):
+    for number, one, other in paired_sentences(gold, predicted):
         if one.words != other.words:
             raise InputError(f"sentence {number}: the gold and the predicted words differ; both must be the same text")
         for side, sentence in (("gold", one), ("predicted", other)):

@@ -2,7 +2,8 @@
 
 Everything here works on counts of gold, predicted and correct things for each sentence, [sentences, 3], such
 as those of `entity_counts`. So it serves every score that is an F1, and accuracy (where gold and predicted
-are both the tokens).
+are both the tokens). scipy.stats.bootstrap draws the same intervals, but takes 0.26 s for the 0.04 s of this (3,500
+sentences), and 0.8 s to be imported.
 """
 
 from __future__ import annotations

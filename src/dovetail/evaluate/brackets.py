@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import InputError
-from dovetail.evaluate.counts import Counts, LabelledScores, counts_per_label, percentage
-from dovetail.evaluate.report import scores_dict
+from dovetail.evaluate.counts import Counts, LabelledScores, all_counts, percentage
+from dovetail.evaluate.report import SCORES, scores_dict
 from dovetail.text.tree import Tree, escaped
 
 EMPTY = "-NONE-"
@@ -98,21 +98,11 @@ class BracketScores(LabelledScores):
         >>> scores["f1"], scores["exact"], scores["tagging"], scores["errors"]
         (100.0, 100.0, 100.0, 0)
         """
-        return {
-            **scores_dict(self),
-            "exact": self.exact,
-            "tagging": self.tagging,
-            "unlabelled_precision": self.unlabelled.precision,
-            "unlabelled_recall": self.unlabelled.recall,
-            "unlabelled_f1": self.unlabelled.f1,
-            "average_crossing": self.average_crossing,
-            "no_crossing": self.no_crossing,
-            "two_or_less_crossing": self.two_or_less_crossing,
-            "errors": self.errors,
-            "skipped": self.skipped,
-            "valid": self.valid,
-            "max_length": self.max_length,
-        }
+        unlabelled = {f"unlabelled_{name}": getattr(self.unlabelled, name) for name in SCORES}
+        crossing = ("average_crossing", "no_crossing", "two_or_less_crossing")
+        counted = ("errors", "skipped", "valid", "max_length")
+        more = {name: getattr(self, name) for name in (*crossing, *counted)}
+        return {**scores_dict(self), "exact": self.exact, "tagging": self.tagging, **unlabelled, **more}
 
     def report(self) -> str:
         """The summary that EVALB prints.
@@ -181,10 +171,7 @@ def bracket_scores(
         for side in ("gold", "predicted", "correct")
     )
     return BracketScores(
-        gold=in_gold.total(),
-        predicted=in_predicted.total(),
-        correct=in_both.total(),
-        per_label=counts_per_label(in_gold, in_predicted, in_both),
+        **all_counts(in_gold, in_predicted, in_both),
         sentences=len(outcomes),
         tokens=sum(outcome.words for outcome in scored),
         correct_tokens=sum(outcome.right_tags for outcome in scored),

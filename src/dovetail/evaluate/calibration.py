@@ -79,10 +79,7 @@ class CalibrationReport:
 
 
 def reliability(
-    probabilities: ArrayLike,
-    correct: ArrayLike,
-    bins: int = 10,
-    strategy: Literal["uniform", "quantile"] = "uniform",
+    probabilities: ArrayLike, correct: ArrayLike, bins: int = 10, strategy: Literal["uniform", "quantile"] = "uniform"
 ) -> CalibrationReport:
     """Compare the probabilities given to answers, [answers], with whether the answers are correct, [answers].
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +97,9 @@ def counts_per_label(gold: Counter[str], predicted: Counter[str], correct: Count
     """
     labels = sorted(gold.keys() | predicted.keys())
     return {label: Counts(gold[label], predicted[label], correct[label]) for label in labels}
+
+
+def all_counts(gold: Counter[str], predicted: Counter[str], correct: Counter[str]) -> dict[str, Any]:
+    """The fields of `LabelledScores` that counts of labels give."""
+    whole = {"gold": gold.total(), "predicted": predicted.total(), "correct": correct.total()}
+    return {**whole, "per_label": counts_per_label(gold, predicted, correct)}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError
-from dovetail.evaluate.counts import Counts, LabelledScores, counts_per_label
+from dovetail.evaluate.counts import Counts, LabelledScores, all_counts
 from dovetail.evaluate.pairs import paired_sentences, paired_tags
 from dovetail.text.sentence import Span
 from dovetail.text.tags import tags_to_spans
@@ -76,15 +76,12 @@ def entity_scores(gold: Sequence[Annotation], predicted: Sequence[Annotation]) -
     50.0
     """
     matches = list(_matches(gold, predicted))
-    in_gold = Counter(label for match in matches for _, _, label in match.gold)
-    in_predicted = Counter(label for match in matches for _, _, label in match.predicted)
-    in_both = Counter(label for match in matches for _, _, label in match.correct)
+    in_gold, in_predicted, in_both = (
+        Counter(label for match in matches for _, _, label in match[side]) for side in range(3)
+    )
     tagged = _are_tags(gold, predicted)
     return EntityScores(
-        gold=in_gold.total(),
-        predicted=in_predicted.total(),
-        correct=in_both.total(),
-        per_label=counts_per_label(in_gold, in_predicted, in_both),
+        **all_counts(in_gold, in_predicted, in_both),
         sentences=len(matches),
         tokens=sum(map(len, gold)) if tagged else None,
         correct_tokens=sum(map(eq, chain(*gold), chain(*predicted))) if tagged else None,

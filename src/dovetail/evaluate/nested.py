@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dovetail.evaluate.entities import EntityScores, entity_scores
-from dovetail.evaluate.report import scores_dict
+from dovetail.evaluate.report import counts_dict, scores_dict
 from dovetail.text.sentence import Span
 
 
@@ -25,11 +25,9 @@ class NestedScores(NamedTuple):
         >>> scores["recall"], scores["f1_outermost"], scores["f1_inner"], scores["gold_inner"]
         (50.0, 100.0, 0.0, 1)
         """
-        parts: dict[str, Any] = {}
-        for name, scores in (("outermost", self.outermost), ("inner", self.inner)):
-            for key in ("precision", "recall", "f1", "gold", "predicted", "correct"):
-                parts[f"{key}_{name}"] = getattr(scores, key)
-        return {**scores_dict(self.all), **parts}
+        parts = (("outermost", self.outermost), ("inner", self.inner))
+        named = {f"{key}_{name}": value for name, scores in parts for key, value in counts_dict(scores).items()}
+        return scores_dict(self.all) | named
 
 
 def nested_scores(gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]]) -> NestedScores:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence, Sized
+from typing import TypeVar
 
 from dovetail.errors import InputError
 
-S = TypeVar("S", bound=Sequence[Any])
+S = TypeVar("S", bound=Sized)
 
 
 def paired_sentences(gold: Sequence[S], predicted: Sequence[S]) -> Iterator[tuple[int, S, S]]:

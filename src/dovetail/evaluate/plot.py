@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +48,17 @@ def reliability_plot(report: CalibrationReport, path: str | Path, title: str = "
     ...     reliability_plot(report, f"{folder}/reliability.svg").name
     'reliability.svg'
     """
-    path = Path(path)
+    with picture(Path(path), (4.6, 5.6)) as figure:
+        curve, histogram = figure.subplots(2, 1, sharex=True, height_ratios=(3.2, 1))
+        _draw_curve(curve, report)
+        _draw_histogram(histogram, report)
+        _draw_title(curve, report, title)
+    return Path(path)
+
+
+@contextmanager
+def picture(path: Path, inches: tuple[float, float]) -> Iterator[Any]:
+    """An empty figure in the style of all plots, which is written when the block ends well."""
     if path.suffix.lower() not in _UNDATED:
         raise InputError(f"pictures are written as {', '.join(_UNDATED)}: name the file so", path)
     try:
@@ -55,13 +67,9 @@ def reliability_plot(report: CalibrationReport, path: str | Path, title: str = "
     except ImportError as error:
         raise DovetailError('plots need matplotlib: pip install "dovetail[plot]"') from error
     with rc_context(_STYLE):
-        figure = Figure(figsize=(4.6, 5.6), layout="constrained")
-        curve, histogram = figure.subplots(2, 1, sharex=True, height_ratios=(3.2, 1))
-        _draw_curve(curve, report)
-        _draw_histogram(histogram, report)
-        _draw_title(curve, report, title)
+        figure = Figure(figsize=inches, layout="constrained")
+        yield figure
         _save(figure, path)
-    return path
 
 
 def _draw_title(axes: Any, report: CalibrationReport, title: str) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dovetail.evaluate.counts import Counts, LabelledScores
 from dovetail.evaluate.table import align_columns
+
+SCORES, NUMBERS = ("precision", "recall", "f1"), ("gold", "predicted", "correct")
+COUNTS = SCORES + NUMBERS
+"""What there is to say of counts, by name."""
 
 
 def scores_dict(scores: LabelledScores) -> dict[str, Any]:
@@ -17,8 +22,8 @@ def scores_dict(scores: LabelledScores) -> dict[str, Any]:
     (50.0, 100.0, 50.0, 2)
     """
     return {
-        **_counts_dict(scores),
-        "per_label": {label: _counts_dict(counts) for label, counts in scores.per_label.items()},
+        **counts_dict(scores),
+        "per_label": {label: counts_dict(counts) for label, counts in scores.per_label.items()},
         "macro_precision": scores.macro.precision,
         "macro_recall": scores.macro.recall,
         "macro_f1": scores.macro.f1,
@@ -28,15 +33,9 @@ def scores_dict(scores: LabelledScores) -> dict[str, Any]:
     }
 
 
-def _counts_dict(counts: Counts) -> dict[str, float]:
-    return {
-        "precision": counts.precision,
-        "recall": counts.recall,
-        "f1": counts.f1,
-        "gold": counts.gold,
-        "predicted": counts.predicted,
-        "correct": counts.correct,
-    }
+def counts_dict(counts: Counts) -> dict[str, Any]:
+    """The scores and the counts by name."""
+    return {name: getattr(counts, name) for name in COUNTS}
 
 
 def scores_table(scores: LabelledScores) -> str:
@@ -52,19 +51,17 @@ def scores_table(scores: LabelledScores) -> str:
     <BLANKLINE>
     1 sentence, 2 tokens, accuracy 50.00%
     """
-    macro = [f"{value:.2f}" for value in scores.macro]
-    rows = [
-        ["label", "precision", "recall", "F1", "gold", "predicted", "correct"],
-        *(_row(label, counts) for label, counts in scores.per_label.items()),
-        _row("micro", scores),
-        ["macro", *macro, "", "", ""],
-    ]
+    rows = [(label, counts_dict(counts)) for label, counts in scores.per_label.items()]
+    table = label_table([*rows, ("micro", counts_dict(scores)), ("macro", scores.macro._asdict())])
     size = f"{scores.sentences} sentence" + ("s" if scores.sentences != 1 else "")
     if scores.accuracy is not None:
         size += f", {scores.tokens} tokens, accuracy {scores.accuracy:.2f}%"
-    return f"{align_columns(rows)}\n\n{size}"
+    return f"{table}\n\n{size}"
 
 
-def _row(name: str, counts: Counts) -> list[str]:
-    scores = [f"{value:.2f}" for value in (counts.precision, counts.recall, counts.f1)]
-    return [name, *scores, str(counts.gold), str(counts.predicted), str(counts.correct)]
+def label_table(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    """A line for each name with its scores, and with its numbers where there are any."""
+    lines = [["label", "precision", "recall", "F1", *NUMBERS]]
+    for name, row in rows:
+        lines.append([name, *(f"{row[what]:.2f}" for what in SCORES), *(str(row.get(what, "")) for what in NUMBERS)])
+    return align_columns(lines)

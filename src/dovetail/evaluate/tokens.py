@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dovetail.evaluate.counts import LabelledScores, counts_per_label
+from dovetail.evaluate.counts import LabelledScores, all_counts
 from dovetail.evaluate.pairs import paired_tags
 
 
@@ -46,10 +46,7 @@ def token_scores(
         for counts in (in_gold, in_predicted, in_both):
             del counts[outside]
     return TokenScores(
-        gold=in_gold.total(),
-        predicted=in_predicted.total(),
-        correct=in_both.total(),
-        per_label=counts_per_label(in_gold, in_predicted, in_both),
+        **all_counts(in_gold, in_predicted, in_both),
         sentences=len(gold),
         tokens=tokens,
         correct_tokens=correct_tokens,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -101,8 +102,4 @@ def _matches(
 
 
 def _edges(words: Sequence[str]) -> list[tuple[int, int]]:
-    edges, end = [], 0
-    for word in words:
-        edges.append((end, end + len(word)))
-        end += len(word)
-    return edges
+    return list(pairwise(accumulate(map(len, words), initial=0)))

@@ -13,22 +13,14 @@ from pathlib import Path
 from typing import Literal
 
 from dovetail.errors import DovetailError, InputError
-from dovetail.text.documents import join_pieces
 from dovetail.text.files import atomic_writer, open_text, read_whole, why_not_written
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.segment import CUT_WORD, Lines, annotate, segment
 from dovetail.text.sentence import Document, Sentence
-from dovetail.text.spans import CharacterSpan, character_spans, trimmed, with_text
+from dovetail.text.spans import CharacterSpan, character_spans, trimmed, whole_documents
 
 _ENTITY = re.compile(r"(\S+) ([0-9]{1,18}) ([0-9]{1,18})((?:;[0-9]+ [0-9]+)*)")
-_KINDS = {
-    "R": "relation",
-    "E": "event",
-    "A": "attribute",
-    "M": "attribute",
-    "N": "normalisation",
-    "*": "equivalence",
-}
+_KINDS = {"R": "relation", "E": "event", "A": "attribute", "M": "attribute", "N": "normalisation", "*": "equivalence"}
 _PROBABILITY = re.compile(r"probability (\S+)")
 
 
@@ -144,8 +136,7 @@ def write_brat(items: Iterable[Document | Sentence], path: str | PathLike[str]) 
     'T1\\tLOC 3 7\\tBern\\n'
     """
     target = Path(path)
-    documents = join_pieces(item if isinstance(item, Document) else Document((item,)) for item in items)
-    for number, document in enumerate(documents, 1):
+    for number, document in enumerate(whole_documents(items), 1):
         if target.suffix == ".ann":
             if number > 1:
                 raise DovetailError(f"{target}: one file cannot hold several documents; name a folder")
@@ -153,7 +144,7 @@ def write_brat(items: Iterable[Document | Sentence], path: str | PathLike[str]) 
         else:
             text_path = target / f"{_file_name(document.id or str(number))}.txt"
             _make_folder(text_path.parent)
-        _write_one(with_text(document), text_path)
+        _write_one(document, text_path)
 
 
 def _make_folder(folder: Path) -> None:

@@ -17,7 +17,7 @@ from dovetail.text.documents import DOCSTART, Member, group, ungroup
 from dovetail.text.files import Source, Target, TextReader, open_target, open_text
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.sentence import Document, Sentence
-from dovetail.text.spans import flat_tags
+from dovetail.text.spans import with_tags
 from dovetail.text.tags import CHUNK_LAYERS, Scheme, convert
 from dovetail.text.unify import EVIDENCE_SENTENCES, Placed, chunk_layers, unify_tags
 
@@ -64,25 +64,11 @@ def read_conll(
     >>> document.sentences[0].layers
     {'pos': ('NNP', 'VBD'), 'ner': ('B-PER', 'O')}
     """
-    sentences = read_conll_sentences(path, columns, scheme, encoding, separator, report)
-    return group(Member(sentence, _has_mark(sentence.comments)) for sentence in sentences)
-
-
-def read_conll_sentences(
-    path: Source,
-    columns: Sequence[str] | None = None,
-    scheme: Scheme | Literal["auto"] | None = "auto",
-    encoding: str = "utf-8",
-    separator: str | None = None,
-    report: ReadReport | None = None,
-) -> Iterator[Sentence]:
-    """The sentences of a CoNLL file one by one; the arguments are those of `read_conll`."""
     if columns is not None and list(columns).count("word") != 1:
         raise ValueError(f"one of the columns must be called 'word', not {list(columns)}")
     with open_text(path, encoding) as reader, reporting(report) as notes:
-        placed = _cut(reader, columns, separator, notes)
-        for item in unify_tags(placed, scheme, reader.name, notes, word_per_line=True):
-            yield item.sentence
+        placed = unify_tags(_cut(reader, columns, separator, notes), scheme, reader.name, notes, word_per_line=True)
+        yield from group(Member(item.sentence, _has_mark(item.sentence.comments)) for item in placed)
 
 
 def _cut(
@@ -201,7 +187,7 @@ def write_conll(
     stream = ungroup(items)
     # IOB2 is written as it is; another scheme needs to know which layers are of chunks, as in reading.
     evidence = list(islice(stream, 1 if scheme == "iob2" else EVIDENCE_SENTENCES))
-    known = [_with_tags(sentence) for sentence, _, _ in evidence]
+    known = [with_tags(sentence) for sentence, _, _ in evidence]
     names = tuple(columns or ("word", *sorted(known[0].layers if known else (), key="ner".__eq__)))
     layout = Layout(names, separator)
     converted = () if scheme == "iob2" else tuple(chunk_layers(known))
@@ -209,7 +195,7 @@ def write_conll(
         for number, (sentence, document, is_first) in enumerate(chain(evidence, stream), 1):
             if sentence.words:
                 file.writelines(_heading(sentence, document, is_first, layout))
-                whole = _with_tags(sentence)
+                whole = with_tags(sentence)
                 if columns is None and not whole.layers.keys() <= set(names):
                     extra = ", ".join(sorted(whole.layers.keys() - set(names)))
                     raise DovetailError(f"sentence {number} has layers that the first lacks: {extra}; name the columns")
@@ -227,12 +213,6 @@ def _heading(sentence: Sentence, document: Document | None, is_first: bool, layo
         for line in sentence.comments:
             if _kind_of(line, by_tab=False) == "comment" and "\t" not in line:
                 yield line + "\n"
-
-
-def _with_tags(sentence: Sentence) -> Sentence:
-    if sentence.spans and "ner" not in sentence.layers:
-        return sentence.with_layer("ner", flat_tags(sentence.spans, len(sentence)))
-    return sentence
 
 
 def _mark(mark: str, layout: Layout) -> str:

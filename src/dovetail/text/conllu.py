@@ -20,7 +20,7 @@ from dovetail.text.documents import DOCSTART, Member, group, ungroup
 from dovetail.text.files import Source, Target, open_target, open_text
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.sentence import Document, Sentence
-from dovetail.text.spans import flat_tags
+from dovetail.text.spans import with_tags
 from dovetail.text.unify import Placed, unify_tags
 
 LAYERS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -245,11 +245,9 @@ def _others_by_place(sentence: Sentence) -> tuple[dict[int, list[str]], dict[int
 
 
 def _columns(sentence: Sentence, number: int) -> list[tuple[str, ...]]:
-    layers = dict(sentence.layers)
+    layers = dict(with_tags(sentence).layers)
     if "xpos" not in layers and "pos" in layers:
         layers["xpos"] = layers.pop("pos")
-    if "ner" not in layers and sentence.spans:
-        layers["ner"] = flat_tags(sentence.spans, len(sentence))
     nothing = ("_",) * len(sentence)
     given = _given_misc(sentence)
     extra = {"NER" if name == "ner" else name: layers[name] for name in layers if name not in LAYERS}

@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Literal, cast, overload
 
 from dovetail.errors import DovetailError, InputError
@@ -29,7 +28,7 @@ Target = str | os.PathLike[str] | IO[str]
 """What can be written: a path, ``-`` for the standard output, or an open text file."""
 
 
-class TextReader:
+class TextReader(AbstractContextManager["TextReader"]):
     """A text that is read once, as lines or as blocks; made by `open_text`."""
 
     def __init__(self, stream: IO[Any], name: str, encoding: str, owned: bool) -> None:
@@ -38,12 +37,7 @@ class TextReader:
         self._encoding = encoding
         self._owned = owned
 
-    def __enter__(self) -> TextReader:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._owned:
             self._stream.close()
 
@@ -144,12 +138,10 @@ def open_text(source: Source, encoding: str = "utf-8") -> TextReader:
     if name == "-":
         return TextReader(getattr(sys.stdin, "buffer", sys.stdin), "<stdin>", encoding, owned=False)
     try:
-        raw: IO[bytes] = Path(name).open("rb")  # noqa: SIM115 (closed by the reader)
+        raw = gzip.open(name) if name.endswith(".gz") else Path(name).open("rb")  # noqa: SIM115 (the reader closes it)
     except OSError as error:
         raise _cannot_read(error, name) from None
-    if name.endswith(".gz"):
-        return TextReader(cast("IO[bytes]", _Gunzip(raw)), name, encoding, owned=True)
-    return TextReader(raw, name, encoding, owned=True)
+    return TextReader(cast("IO[bytes]", raw), name, encoding, owned=True)
 
 
 def source_names(sources: Iterable[Source]) -> str | None:
@@ -163,18 +155,6 @@ def source_names(sources: Iterable[Source]) -> str | None:
         for source in sources
     ]
     return ", ".join(names) or None
-
-
-class _Gunzip(gzip.GzipFile):
-    """A gzip reader that closes the file below it too."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        super().__init__(fileobj=raw, mode="rb")
-        self._raw_file = raw
-
-    def close(self) -> None:
-        super().close()
-        self._raw_file.close()
 
 
 def read_whole(source: Source, encoding: str = "utf-8") -> str:

@@ -25,18 +25,7 @@ Entities = Literal["all", "named"]
 _WORDS = ("words", "tokens")
 _WORD_SPANS = ("entities", "spans")
 _SPANS = ("spans", "entities", "label", "labels")  # the last two, of doccano, may also be about the whole text
-_SENTENCE_FIELDS = {
-    *_WORDS,
-    "doc",
-    "id",
-    "offsets",
-    "text",
-    "comments",
-    "tree",
-    "constituents",
-    "heads",
-    "deprels",
-}
+_SENTENCE_FIELDS = {*_WORDS, "doc", "id", "offsets", "text", "comments", "tree", "constituents", "heads", "deprels"}
 
 
 class JsonObject:

@@ -22,14 +22,14 @@ from typing import Any, Literal
 
 from dovetail.errors import InputError
 from dovetail.text.annotation_tools import own_fields
-from dovetail.text.documents import Member, group, join_pieces, ungroup
+from dovetail.text.documents import Member, group, ungroup
 from dovetail.text.files import Source, Target, open_target, open_text
 from dovetail.text.json_object import Entities, JsonObject
 from dovetail.text.json_values import kind_of
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.segment import Lines
 from dovetail.text.sentence import Document, Sentence, Span
-from dovetail.text.spans import all_spans, character_spans, with_text
+from dovetail.text.spans import all_spans, character_spans, whole_documents
 from dovetail.text.tags import Scheme
 from dovetail.text.unify import Placed, unify_tags
 
@@ -176,9 +176,7 @@ def _members(placed: Iterable[Placed]) -> Iterator[Member]:
 
 
 def write_jsonl(
-    items: Iterable[Document | Sentence],
-    target: Target,
-    unit: Literal["sentences", "documents"] = "sentences",
+    items: Iterable[Document | Sentence], target: Target, unit: Literal["sentences", "documents"] = "sentences"
 ) -> None:
     r"""Write an object a line: a sentence, or (``unit="documents"``) a document with spans in characters.
 
@@ -267,8 +265,7 @@ def _comment_fields(sentence: Sentence, taken: dict[str, Any]) -> dict[str, Any]
 
 
 def _document_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str, Any]]:
-    documents = (item if isinstance(item, Document) else Document((item,)) for item in items)
-    for document in map(with_text, join_pieces(documents)):
+    for document in whole_documents(items):
         fields: dict[str, Any] = {} if document.id is None else {"id": document.id}
         fields["text"] = document.text
         spans = character_spans(document)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import NamedTuple
 
+from dovetail.text.documents import join_pieces
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.tags import spans_to_tags
 
@@ -41,6 +42,13 @@ def flat_tags(spans: Iterable[Span], length: int) -> tuple[str, ...]:
     ('B-ORG', 'I-ORG', 'O')
     """
     return tuple(spans_to_tags([(s.start, s.end, s.label) for s in outermost(spans)], length))
+
+
+def with_tags(sentence: Sentence) -> Sentence:
+    """The sentence with the outermost of its spans as the layer ``ner``, where it lacks that."""
+    if sentence.spans and "ner" not in sentence.layers:
+        return sentence.with_layer("ner", flat_tags(sentence.spans, len(sentence)))
+    return sentence
 
 
 def all_spans(sentence: Sentence) -> tuple[Span, ...]:
@@ -84,6 +92,12 @@ def character_spans(document: Document) -> list[CharacterSpan]:
             start, end = sentence.offsets[span.start][0], sentence.offsets[span.end - 1][1]
             found.append(CharacterSpan(start, end, span.label, span.probability))
     return found
+
+
+def whole_documents(items: Iterable[Document | Sentence]) -> Iterator[Document]:
+    """Documents with their pieces put together and with a text; a sentence alone is one."""
+    documents = (item if isinstance(item, Document) else Document((item,)) for item in items)
+    return map(with_text, join_pieces(documents))
 
 
 def with_text(document: Document) -> Document:

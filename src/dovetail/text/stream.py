@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
+from typing import TypeVar
 
 from dovetail.text.sentence import Document, Sentence
+
+T = TypeVar("T")
 
 Annotate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
@@ -34,6 +38,17 @@ def annotate_documents(documents: Iterable[Document], annotate: Annotate) -> Ite
             yield replace(waiting.popleft(), sentences=tuple(done))
             done = []
     yield from _empty(waiting)
+
+
+def blocks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The items of a stream, so many at a time.
+
+    >>> list(blocks("abc", 2))
+    [['a', 'b'], ['c']]
+    """
+    stream = iter(items)
+    while block := list(islice(stream, size)):
+        yield block
 
 
 def _empty(waiting: deque[Document]) -> Iterator[Document]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 Scheme = Literal["iob1", "iob2", "iobes", "bilou"]
@@ -233,20 +234,12 @@ def convert(tags: Sequence[str], source: Scheme | None, target: Scheme) -> list[
     return spans_to_tags(tags_to_spans(tags), len(tags), target)
 
 
-class _Iob2Cache(dict[tuple[str, str], str]):
+@lru_cache(100_000)
+def _iob2(previous: str, tag: str) -> str:
     """The IOB2 tag of a tag after another: conlleval's rules need no wider view to see where chunks begin."""
-
-    def __missing__(self, transition: tuple[str, str]) -> str:
-        if len(self) >= 100_000:
-            self.clear()
-        (previous_role, previous_label), (role, label) = _SPLIT[transition[0]], _SPLIT[transition[1]]
-        continues = previous_role in (_BEGIN, _INSIDE) and role in (_INSIDE, _LAST) and previous_label == label
-        tag = transition[1] if role == _PLAIN else join_tag("I" if continues else "B", label)
-        self[transition] = tag
-        return tag
-
-
-_IOB2 = _Iob2Cache()
+    (previous_role, previous_label), (role, label) = _SPLIT[previous], _SPLIT[tag]
+    continues = previous_role in (_BEGIN, _INSIDE) and role in (_INSIDE, _LAST) and previous_label == label
+    return tag if role == _PLAIN else join_tag("I" if continues else "B", label)
 
 
 def to_iob2(tags: Sequence[str]) -> list[str]:
@@ -255,7 +248,7 @@ def to_iob2(tags: Sequence[str]) -> list[str]:
     >>> to_iob2(["O", "I-PER", "E-PER", "S-LOC"])
     ['O', 'B-PER', 'I-PER', 'B-LOC']
     """
-    return [_IOB2[transition] for transition in zip(("O", *tags), tags, strict=False)]
+    return list(map(_iob2, ("O", *tags), tags))
 
 
 class Transitions(NamedTuple):

@@ -98,14 +98,6 @@ class Tree:
             Span(start, end, node.label, node.probability) for start, end, node in self.places() if node.word is None
         )
 
-    def height(self) -> int:
-        """How many nodes lie on the longest way down from this one, itself counted.
-
-        >>> Tree("NP", (Tree("NN", word="sea"),)).height()
-        2
-        """
-        return self.fold(lambda node, below: 1 + max(below, default=0))
-
     def fold(self, combine: Callable[[Tree, tuple[T, ...]], T]) -> T:
         """The value of this node, where ``combine`` makes a node's value of it and its children's values.
 

@@ -45,20 +45,14 @@ def unify_tags(
     stream = iter(placed)
     evidence = list(islice(stream, EVIDENCE_SENTENCES))
     layers = {
-        name: _ChunkLayer(name, (recognise_scheme(tags) if scheme == "auto" else scheme) or "iob2")
+        name: _ChunkLayer(name, (recognise_scheme(tags) if scheme == "auto" else scheme) or "iob2", path, report)
         for name, tags in chunk_layers([item.sentence for item in evidence]).items()
     }
     for item in chain(evidence, stream):
-        sentence, line = item.sentence, item.line
-        changed = {}
-        for name, layer in layers.items():
-            tags = sentence.layers.get(name)
-            if tags is not None:
-                unified = layer.read(tags, path, line, report, word_per_line)
-                if unified is not tags:
-                    changed[name] = unified
-        if changed:
-            item = item._replace(sentence=replace(sentence, layers={**sentence.layers, **changed}))
+        given = item.sentence.layers
+        unified = {name: layers[name].read(given[name], item.line, word_per_line) for name in layers if name in given}
+        if any(unified[name] is not given[name] for name in unified):
+            item = item._replace(sentence=replace(item.sentence, layers={**given, **unified}))
         yield item
 
 
@@ -79,41 +73,41 @@ def chunk_layers(evidence: Sequence[Sentence]) -> dict[str, list[tuple[str, ...]
 class _ChunkLayer:
     """A layer in its scheme, with the transitions that were already found legal."""
 
-    def __init__(self, name: str, scheme: Scheme) -> None:
+    def __init__(self, name: str, scheme: Scheme, path: str, report: ReadReport) -> None:
         self.name = name
         self.scheme = scheme
+        self.path = path
+        self.report = report
         self.legal: set[tuple[str | None, str | None]] = set()
         self.examples: dict[bool, str] = {}  # a tag with a type, and one without
 
-    def read(
-        self, tags: tuple[str, ...], path: str, line: int, report: ReadReport, word_per_line: bool
-    ) -> tuple[str, ...]:
+    def read(self, tags: tuple[str, ...], line: int, word_per_line: bool) -> tuple[str, ...]:
         if not self.legal.issuperset(zip((None, *tags), (*tags, None), strict=True)):
             for position, (previous, tag) in enumerate(zip((None, *tags), (*tags, None), strict=True)):
                 if (previous, tag) not in self.legal:
                     at = line + min(position, len(tags) - 1) if word_per_line else line
-                    self._examine(previous, tag, path, at, report)
+                    self._examine(previous, tag, at)
         elif self.scheme == "iob2":
             return tags
         return tuple(to_iob2(tags))
 
-    def _examine(self, previous: str | None, tag: str | None, path: str, line: int, report: ReadReport) -> None:
+    def _examine(self, previous: str | None, tag: str | None, line: int) -> None:
         if tag is not None and tag != "O" and tag.partition("-")[0] not in tuple(prefixes(self.scheme)):
             raise InputError(
                 f"{tag!r} is not a tag of the scheme {self.scheme} in which the layer {self.name!r} is read; "
                 "correct the tag, or name the scheme (or None for plain labels)",
-                path,
+                self.path,
                 line,
             )
         if tag is not None and tag != "O":
-            self._check_type(tag, path, line)
+            self._check_type(tag, line)
         if may_follow(previous, tag, self.scheme):
             self.legal.add((previous, tag))
         else:
             message = f"illegal {self.scheme} tag sequence in the layer {self.name!r}, read as conlleval reads it"
-            report.note(message, path, line)
+            self.report.note(message, self.path, line)
 
-    def _check_type(self, tag: str, path: str, line: int) -> None:
+    def _check_type(self, tag: str, line: int) -> None:
         """Either all tags have types (B-PER) or none has (B): a lone B among the others is a slip."""
         is_typed = bool(split_tag(tag)[1])
         self.examples.setdefault(is_typed, tag)
@@ -122,6 +116,6 @@ class _ChunkLayer:
             raise InputError(
                 f"{tag!r} in the layer {self.name!r}: {one!r} has no type, but {other!r} has one; "
                 "give every tag a type, or none",
-                path,
+                self.path,
                 line,
             )

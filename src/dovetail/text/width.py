@@ -1,17 +1,17 @@
-"""How much room a text takes on a screen."""
+"""How much room a text takes on a screen, by the tables of rich, which prints on it."""
 
 from __future__ import annotations
 
-from unicodedata import combining, east_asian_width
+from rich.cells import get_character_cell_size
 
 
 def display_width(text: str) -> int:
-    """Columns of a terminal that the text takes: Chinese, Japanese and Korean characters two, combining marks none.
+    """Columns of a terminal that the text takes, the sum of those of its characters: Chinese ones two, marks none.
 
     >>> display_width("Ada"), display_width("人物"), display_width("e" + chr(0x301))
     (3, 4, 1)
     """
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(map(get_character_cell_size, text))
 
 
 def printable(text: str) -> str:

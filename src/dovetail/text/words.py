@@ -6,9 +6,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-from dovetail.text.files import Source, Target, open_target, open_text
+from dovetail.text.files import Source, open_text
 from dovetail.text.sentence import Sentence, Span
 
 WORD = "W"
@@ -89,11 +89,7 @@ def word_spans(words: Iterable[str]) -> list[Span]:
     >>> word_spans(["北京", "人"])
     [Span(start=0, end=2, label='W', probability=None), Span(start=2, end=3, label='W', probability=None)]
     """
-    spans, end = [], 0
-    for word in words:
-        spans.append(Span(end, end + len(word), WORD))
-        end += len(word)
-    return spans
+    return [Span(start, end, WORD) for start, end in pairwise(accumulate(map(len, words), initial=0))]
 
 
 def recut(sentence: Sentence, words: Sequence[str]) -> Sentence:
@@ -135,10 +131,3 @@ def read_lines(path: Source, encoding: str = "utf-8") -> Iterator[str]:
     """The lines of a raw text."""
     with open_text(path, encoding) as lines:
         yield from lines
-
-
-def write_segmented(sentences: Iterable[Sequence[str]], target: Target) -> None:
-    """Write a sentence a line, with spaces between its words."""
-    with open_target(target) as file:
-        for words in sentences:
-            file.write(" ".join(words) + "\n")

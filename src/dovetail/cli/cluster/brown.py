@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.cluster.work import Output, Texts, counted
+from dovetail.cli.cluster.work import MaxTypes, MinCount, Output, Texts, counted, saved
 from dovetail.cli.console import count, warn
 from dovetail.cli.progress import reporting
 
@@ -19,10 +19,8 @@ def cluster_brown(
     classes: Annotated[
         int, typer.Option("--classes", "-c", metavar="N", min=1, help="Number of classes, the leaves of the tree.")
     ] = 1000,
-    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words that occur less often.")] = 1,
-    max_types: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Keep only the N most frequent types.")
-    ] = None,
+    min_count: MinCount = 1,
+    max_types: MaxTypes = None,
     encoding: options.Encoding = "utf-8",
     threads: Annotated[
         int, typer.Option(metavar="N", min=1, help="CPU cores to use if idle. The result does not depend on it.")
@@ -38,7 +36,6 @@ def cluster_brown(
     with reporting(quiet) as work:
         counts = counted(texts, min_count, max_types, encoding, work)
         from dovetail.clusters.brown import brown
-        from dovetail.clusters.information import mutual_information
 
         if len(counts.words) <= classes:
             warn(
@@ -51,8 +48,4 @@ def cluster_brown(
             threads=threads,
             progress=lambda p: work.standing(p.done, p.of, "words", p.seconds, p.seconds_left),
         )
-    clustering.save(output)
-    information = mutual_information(counts, clustering.classes)
-    print(f"{counts.tokens:,} words, {count(len(counts.words), 'type')}, {len(clustering.paths):,} classes")
-    print(f"mutual information of adjacent classes: {information:.6f} nats")
-    print(f"{output}: written after {time.monotonic() - begin:.1f} s")
+    saved(clustering, counts, output, begin)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dovetail.cli import options
-from dovetail.cli.cluster.work import Output, Texts, counted
+from dovetail.cli.cluster.work import MaxTypes, MinCount, Output, Texts, counted, saved
 from dovetail.cli.console import count, warn
 from dovetail.cli.progress import reporting
 
@@ -24,10 +24,8 @@ def cluster_exchange(
         ),
     ] = 1.0,
     iterations: Annotated[int, typer.Option(metavar="N", min=0, help="Maximum number of passes over all words.")] = 30,
-    min_count: Annotated[int, typer.Option(metavar="N", min=1, help="Leave out words that occur less often.")] = 1,
-    max_types: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Keep only the N most frequent types.")
-    ] = None,
+    min_count: MinCount = 1,
+    max_types: MaxTypes = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random number generator.")] = 0,
     threads: options.Threads = None,
     encoding: options.Encoding = "utf-8",
@@ -43,7 +41,6 @@ def cluster_exchange(
     with reporting(quiet) as work:
         counts = counted(texts, min_count, max_types, encoding, work)
         from dovetail.clusters.exchange import Exchange
-        from dovetail.clusters.information import mutual_information
 
         if len(counts.words) <= classes:
             warn(f"{count(len(counts.words), 'type')} for {classes:,} classes: there is one for each word")
@@ -56,8 +53,4 @@ def cluster_exchange(
                 raise
             warn(f"interrupted in pass {run.passes + 1}: the classes so far are kept")
         clustering = run.clustering()
-    clustering.save(output)
-    information = mutual_information(counts, clustering.classes)
-    print(f"{counts.tokens:,} words, {count(len(counts.words), 'type')}, {len(clustering.paths):,} classes")
-    print(f"mutual information of adjacent classes: {information:.6f} nats, after pass {run.passes}")
-    print(f"{output}: written after {time.monotonic() - begin:.1f} s")
+    saved(clustering, counts, output, begin, f", after pass {run.passes}")

@@ -7,16 +7,12 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.console import warn_all
-from dovetail.cli.paths import Reads, Writes
+from dovetail.cli.cluster.work import Clusters, loaded
+from dovetail.cli.paths import Writes
 
 
 def cluster_tree(
-    clusters: Annotated[
-        Path,
-        typer.Argument(metavar="CLUSTERS", help="Clusters: a paths file (may be .gz) or a .clusters file."),
-        Reads(),
-    ],
+    clusters: Clusters,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="PICTURE", help="Write an .svg or .png."),
@@ -29,12 +25,7 @@ def cluster_tree(
     below: Annotated[str, typer.Option(metavar="BITS", help="Draw only the part below this path.")] = "",
 ) -> None:
     """Draw the top of the tree, with frequent words of every branch."""
-    from dovetail.clusters.clustering import Clustering
     from dovetail.clusters.picture import draw_tree
-    from dovetail.text.report import ReadReport
 
-    report = ReadReport()
-    clustering = Clustering.load(clusters, report)
-    warn_all(report.lines())
-    draw_tree(clustering, output, depth=depth, words=words, below=below)
+    draw_tree(loaded(clusters), output, depth=depth, words=words, below=below)
     print(f"{output}: written")

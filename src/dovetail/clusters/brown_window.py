@@ -1,0 +1,88 @@
+"""What the loops of Brown clustering work on: a window of classes and all words, by the letters of `brown_kernels`."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+TABLE = 1 << 21
+"""Logarithms of counts below this are looked up."""
+
+Long = NDArray[np.int64]
+
+
+class Window(NamedTuple):
+    """The classes at work, one a slot; slots 0 to k - 1 are in use. Changed in place.
+
+    ``pairs[a, d]`` is n(a, d) and ``pairs_t`` its transpose; ``gain`` [slots, slots]; ``log_sum[a, b]`` is scale times
+    log(n(a) + n(b)). By slot: ``size`` n(c), ``links`` m(c), ``links_log`` m(c) log n(c) times scale, and ``name``, the
+    class's first word. ``least`` is a lower bound of the losses that a slot answers for, that of merging it with
+    ``partner``, and exact unless ``stale``; ``dirty`` marks slots whose losses have changed. ``change`` [slots] is room
+    for a row, and ``chosen`` [2] for the classes to merge. ``f`` is the table of x log x times scale, rounded.
+    """
+
+    pairs: NDArray[np.int32]
+    pairs_t: NDArray[np.int32]
+    gain: Long
+    log_sum: NDArray[np.float64]
+    size: Long
+    links: NDArray[np.float64]
+    links_log: Long
+    name: Long
+    least: Long
+    partner: Long
+    stale: NDArray[np.bool_]
+    dirty: NDArray[np.bool_]
+    change: Long
+    chosen: Long
+    f: Long
+    scale: float
+
+
+class Words(NamedTuple):
+    """All words by number, most frequent first: how often each occurs, and its neighbours on both sides.
+
+    The words that follow word w are ``after[after_start[w]:after_start[w + 1]]``, ``after_times`` often each; likewise
+    ``before``. ``parent`` [words] leads from a word to the first word of its class, -1 for a word not yet entered, and
+    ``slot`` [words] gives the slot of the class that a word is the first of. The last two are changed in place.
+    """
+
+    times: Long
+    after_start: Long
+    after: NDArray[np.int32]
+    after_times: Long
+    before_start: Long
+    before: NDArray[np.int32]
+    before_times: Long
+    parent: Long
+    slot: Long
+
+
+def empty_window(slots: int, tokens: int) -> Window:
+    """A window without classes, for a text of so many words."""
+    cells = np.int32 if tokens < 1 << 31 else np.int64
+    square = (slots, slots)
+    # The greatest number that a loss is made of is below 8 n log n.
+    scale = 2.0 ** min(40, int(61 - math.log2(8 * tokens * math.log(tokens + 2) + 1)))
+    x = np.arange(min(TABLE, 2 * tokens + 2), dtype=np.float64)
+    return Window(
+        pairs=np.zeros(square, dtype=cells),
+        pairs_t=np.zeros(square, dtype=cells),
+        gain=np.zeros(square, dtype=np.int64),
+        log_sum=np.zeros(square),
+        size=np.zeros(slots, dtype=np.int64),
+        links=np.zeros(slots),
+        links_log=np.zeros(slots, dtype=np.int64),
+        name=np.zeros(slots, dtype=np.int64),
+        least=np.zeros(slots, dtype=np.int64),
+        partner=np.zeros(slots, dtype=np.int64),
+        stale=np.zeros(slots, dtype=np.bool_),
+        dirty=np.zeros(slots, dtype=np.bool_),
+        change=np.zeros(slots, dtype=np.int64),
+        chosen=np.zeros(2, dtype=np.int64),
+        f=(x * np.log(np.maximum(x, 1)) * scale).astype(np.int64),
+        scale=scale,
+    )
