@@ -9,7 +9,7 @@ from dovetail.cli.details import span_list
 from dovetail.cli.scores import calibration, calibration_line, f1_interval, interval_line
 
 if TYPE_CHECKING:
-    from dovetail.models.nested.estimator import EntityTree
+    from dovetail.models.answer import Answer
     from dovetail.text.sentence import Sentence, Span
 
 
@@ -31,9 +31,9 @@ def _mark(span: Span) -> str:
     return span.label if span.probability is None else f"{span.label} {span.probability:.2f}"
 
 
-def answer(tree: EntityTree) -> dict[str, Any]:
+def answer(tree: Answer) -> dict[str, Any]:
     """Nested entities."""
-    return {"entities": span_list(tree.spans)}
+    return {"entities": span_list(tree.spans or ())}
 
 
 def nested_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:

@@ -53,6 +53,12 @@ class ChainSegments:
         """The labels of segments, in the order of their numbers."""
         return tuple(dict.fromkeys(name[2:] for name in self.model.labels.names if name != "O"))
 
+    @property
+    def features(self) -> FeatureSet:
+        """What the chain reads."""
+        features: FeatureSet = self.model.features
+        return features
+
     def batch(self, sentences: Sequence[Sentence], threads: int) -> ChainBatch:
         """The chains of new sentences."""
         return self.model.batch(sentences, threads)
