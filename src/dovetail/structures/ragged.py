@@ -371,7 +371,7 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
 
     def _address(self, kind: str, sentence: ArrayLike, *where: ArrayLike) -> Parts:
         """Parts of groups: the tables of one name are counted through, one after another."""
-        sentences, *others = (np.asarray(each) for each in np.broadcast_arrays(sentence, *where))
+        sentences, others = within(sentence, len(self)), [np.asarray(each) for each in where]
         rank = np.empty_like(self._order)
         rank[self._order] = np.concatenate([np.arange(len(batch)) for batch in self.groups])
         entries, owners, table = [], [], ""

@@ -147,7 +147,7 @@ class ProjectiveBatch(Ragged[ProjectivePotentials, Labels]):
 
     def _sums(self, parts: ProjectivePotentials) -> list[float]:
         totals = [part.sum() for part in parts]
-        if max(totals) < np.inf:
+        if all(total < np.inf for total in totals):
             return totals  # nothing odd even in what is not read
         return [part[read].sum() for part, read in zip(parts, read_mask(self.places), strict=True)]
 
