@@ -184,7 +184,7 @@ def test_restrict(case, data):
     batch, rng = data.draw(case.batches(max_scale=100.0, masks=(0.0,)))
     allowed = case.mask(mapped(lambda part: rng.random(part.shape) < 0.7, batch.potentials))
     restricted = batch.restrict(allowed)
-    kept = mapped(lambda part: part != -np.inf, restricted.potentials)
+    kept = case.kept(restricted)
     assert all(map(np.array_equal, tables((case.mask(kept),)), tables((allowed,))))
     log_z, marginals = restricted.log_partition_and_marginals()
     assert not flat(marginals)[~flat(kept)].any()
@@ -221,10 +221,9 @@ def test_an_impossible_sentence_spoils_no_other(case, data):
     assert restricted.score(best)[gone] == -np.inf
     assert (scores[gone] == -np.inf).all()
     assert all(restricted.score(answer)[gone] == -np.inf for answer in ranked)
-    assert_allclose(
-        flat(restricted.indicator(best)),
-        total([np.zeros_like(free), *(truth[n].counts[np.argmax(truth[n].scores)] for n in others)]),
-    )
+    rows = {n: truth[n].keys.index(case.key(batch, best, n)) for n in others}
+    counts = total([np.zeros_like(free), *(truth[n].counts[row] for n, row in rows.items())])
+    assert_allclose(flat(restricted.indicator(best)), counts)
     assert np.isfinite(flat(restricted.jvp(random_direction(batch, rng)))).all()
     with pytest.raises(InputError, match=f"sentence {gone}: "):
         restricted.sample(1, rng)

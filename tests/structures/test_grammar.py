@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from dovetail.errors import InputError
-from dovetail.structures.grammar import Grammar, GrammarPotentials, ParseChart
+from dovetail.structures.grammar import Grammar, GrammarBatch, GrammarPotentials, ParseChart
 
 
 @pytest.fixture
@@ -108,3 +108,8 @@ def test_a_sentence_that_the_grammar_cannot_parse():
     assert chart.max_recall([-1, -1, 0]) is None
     assert chart.kbest(3) == []
     assert chart.entropy() == 0.0
+
+
+def test_a_batch_needs_a_mask_for_every_sentence(grammar):
+    with pytest.raises(InputError, match="2 masks for 1 sentences"):
+        GrammarBatch(grammar, (potentials(grammar),), (None, None))

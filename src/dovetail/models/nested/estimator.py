@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,8 +28,7 @@ from dovetail.models.nested.model import NestedModel, spans_of
 from dovetail.models.nested.training import NestedTraining
 from dovetail.models.nested.tuning import COARSE_THRESHOLDS, calibrated, threshold_scores, tuned
 from dovetail.models.segmenter.training import length_bound
-from dovetail.structures.grammar import Derivation, ParseChart
-from dovetail.structures.nested import LONGEST, nested_chart, segments_in
+from dovetail.structures.nested import LONGEST, NestedBatch, NestedSegments
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import flat_tags
 from dovetail.version import __version__
@@ -280,31 +280,36 @@ class NestedTagger(Estimator):
     def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[EntityTree]]:
         """The k most probable trees of entities of every sentence with their probabilities, best first."""
         check_count("k", k)
-        return [
-            [EntityTree(self._spans_in(tree), float(np.exp(log_probability))) for tree, log_probability in found]
-            for chart in self._charts(sentences)
-            for found in [chart.kbest(k) if chart is not None else []]
-        ]
+        found: list[list[EntityTree]] = []
+        for batch in self._batches(sentences):
+            ranked, scores = batch.kbest(k)
+            probabilities = np.exp(scores - batch.log_partition()[:, None])
+            spans = [self._spans_in(answer) for answer in ranked]
+            for s, size in enumerate(np.diff(batch.offsets).tolist()):
+                pairs = zip((own[s] for own in spans), probabilities[s].tolist(), strict=True)
+                possible = int(np.sum(scores[s] > -np.inf)) if size else 0
+                found.append([EntityTree(tuple(own), p) for own, p in islice(pairs, possible)])
+        return found
 
     def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[list[Span]]]:
         """``n`` trees of entities of every sentence, drawn exactly from the model's distribution."""
         check_count("n", n)
         rng = self._random(seed)
-        return [
-            [list(self._spans_in(tree)) for tree in chart.sample(n, rng)] if chart is not None else [[]] * n
-            for chart in self._charts(sentences)
-        ]
+        found: list[list[list[Span]]] = []
+        for batch in self._batches(sentences):
+            drawn = [self._spans_in(answer) for answer in batch.sample(n, rng)]
+            found += [list(own) for own in zip(*drawn, strict=True)]
+        return found
 
-    def _charts(self, sentences: Iterable[Any]) -> Iterator[ParseChart | None]:
-        """The trees of every sentence as those of a grammar; None where there are no words."""
+    def _batches(self, sentences: Iterable[Any]) -> Iterator[NestedBatch]:
         model = self._model()
-        for some in in_batches(as_sentences(sentences), BATCH_TOKENS):
-            batch = model.batch(some, self._threads())
-            for number, sentence in enumerate(some):
-                yield nested_chart(batch, number) if len(sentence) else None
+        return (model.batch(some, self._threads()) for some in in_batches(as_sentences(sentences), BATCH_TOKENS))
 
-    def _spans_in(self, tree: Derivation) -> tuple[Span, ...]:
-        return tuple(Span(i, j, self.classes_[x]) for i, j, x in segments_in(len(self.classes_), tree))
+    def _spans_in(self, segments: NestedSegments) -> list[list[Span]]:
+        """The entities of every sentence."""
+        columns = zip(segments.start.tolist(), segments.end.tolist(), segments.label.tolist(), strict=True)
+        spans = [Span(i, j, self.classes_[x]) for i, j, x in columns]
+        return [spans[low:high] for low, high in pairwise(segments.offsets.tolist())]
 
     def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
         """Sentences with their entities in ``spans``, and the outermost as tags in the target layer.

@@ -134,7 +134,8 @@ class NestedObjective:
             log_sums(score, sums)
             value += tag_slopes(score, sums, slope.word, *tags, out)
             slopes = {"tag": out.sum(axis=1), "joint": out.reshape(len(out), -1)}
-        value -= float(batch.subtract(slope, gold).sum())
+        value -= float(batch.score(gold).sum())
+        batch.subtract(slope, gold)
         slopes |= shared_slopes(slope)
         return value, slopes, np.concatenate([getattr(slope, name).ravel() for name in TABLES])
 

@@ -70,11 +70,7 @@ class Grammar:
 
     @classmethod
     def of(
-        cls,
-        symbols: int,
-        tags: int,
-        binary: Iterable[tuple[int, int, int]],
-        unary: Iterable[tuple[int, int]] = (),
+        cls, symbols: int, tags: int, binary: Iterable[tuple[int, int, int]], unary: Iterable[tuple[int, int]] = ()
     ) -> Grammar:
         """From rules ``(parent, left, right)`` and ``(parent, child)`` in any order; of two equal ones one is kept."""
         rules = sorted({(left, right, parent) for parent, left, right in binary})
@@ -290,7 +286,7 @@ def check_values(potentials: GrammarPotentials) -> None:
             raise InputError(f"{name} holds NaN or plus infinity; only minus infinity, to forbid, may be infinite")
 
 
-def check_direction(direction: GrammarPotentials, potentials: GrammarPotentials) -> None:
+def check_direction(direction: tuple[Floats, ...], potentials: tuple[Floats, ...]) -> None:
     """An error where a direction does not have the shapes of the potentials, or is not finite."""
     if [part.shape for part in direction] != [part.shape for part in potentials]:
         raise InputError("the direction must have the shapes of the potentials")
