@@ -15,14 +15,20 @@ from hypothesis import strategies as st
 
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.contract import Parts, Structure, mapped, tables
+from dovetail.structures.grammar import Derivation, GrammarBatch, cells
+from dovetail.structures.nested import TABLES, NestedBatch, NestedSegments
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.structures.ragged import Groups
 from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
 from tests.structures import (
     chain_cases,
     enumerate_chain,
+    enumerate_grammar,
+    enumerate_nested,
     enumerate_projective,
     enumerate_semimarkov,
+    grammar_cases,
+    nested_cases,
     projective_cases,
     semimarkov_cases,
 )
@@ -66,6 +72,10 @@ class Case:
     def mask(self, permitted: Any) -> Any:
         """What ``restrict`` takes, from booleans shaped like the potentials."""
         raise NotImplementedError
+
+    def kept(self, batch: Any) -> Any:
+        """Which parts may be used: booleans shaped like the potentials."""
+        return mapped(lambda part: part != -np.inf, batch.potentials)
 
     def wrong(self, gold: Any, key: Any) -> float:
         """How often ``with_cost`` adds its cost to the score of an answer, given the keys."""
@@ -122,6 +132,121 @@ def places(batch: Any, labels: Sequence[int]) -> Any:
 def sharded(batch: Any) -> Any:
     assert len(batch._shards) > 2
     return batch
+
+
+class GrammarCase(Case):
+    """Keys are the numbers of a tree, and its nodes by rules: (begin, end, symbol)."""
+
+    token = span = True
+
+    def batches(self, **limits):
+        return grammar_cases.batches(**limits)
+
+    def large(self, rng):
+        grammar = grammar_cases.complete_grammar(rng, 2, 3, 12, 4)
+        sizes = rng.integers(1, 7, 30).tolist()
+        return GrammarBatch(grammar, tuple(grammar_cases.random_potentials(rng, grammar, n) for n in sizes))
+
+    def answers(self, batch, n):
+        twin = enumerate_grammar.EnumeratedChart(batch.grammar, batch.potentials[n])
+        for tree, counts in zip(twin.trees, twin.counts, strict=True):
+            whole = mapped(np.zeros_like, batch.potentials)
+            yield self.key(batch, {n: tree}, n), (*whole[:n], counts, *whole[n + 1 :])
+
+    def key(self, batch, answer, n):
+        tree, g = answer[n], batch.grammar
+        nodes = [(i, j, int(g.parent[rule])) for rule, i, _, j in tree.binary.tolist()]
+        nodes += [(i, j, int(g.unary_parent[rule])) for rule, i, j in tree.unary.tolist()]
+        return (*enumerate_grammar.as_tuple(tree), frozenset(nodes))
+
+    def answer(self, batch, keys):
+        tables = [[np.array(part, np.int32) for part in (tags, binary, unary)] for _, tags, binary, unary, _ in keys]
+        rows = [(tags, binary.reshape(-1, 4), unary.reshape(-1, 3)) for tags, binary, unary in tables]
+        return [Derivation(key[0], *row) for key, row in zip(keys, rows, strict=True)]
+
+    def mask(self, permitted):
+        masks = [part.span.copy() for part in permitted]
+        for mask, part in zip(masks, permitted, strict=True):
+            mask[self.words(part), : part.tag.shape[1]] = part.tag
+        return tuple(masks)
+
+    def kept(self, batch):
+        allowed = [mask.astype(bool) for mask in batch.masks]
+        return tuple(
+            part._replace(tag=part.tag & mask[self.words(part), : part.tag.shape[1]], span=part.span & mask)
+            for part, mask in zip(super().kept(batch), allowed, strict=True)
+        )
+
+    def words(self, part):
+        """The spans of single words."""
+        n = len(part.tag)
+        return cells(n, np.arange(n), np.arange(1, n + 1))
+
+    def wrong(self, gold, key):
+        return sum(a != b for a, b in zip(gold[1], key[1], strict=True)) + len(key[4] - gold[4])
+
+    def parts(self, batch):
+        lengths = [len(potentials.tag) for potentials in batch.potentials]
+        words = [(n, i, t) for n, size in enumerate(lengths) for i in range(size) for t in range(batch.grammar.tags)]
+        yield batch.token(*np.transpose(words)), lambda n, key: [m == n and key[1][i] == t for m, i, t in words]
+        spans = [(n, i, j) for n, size in enumerate(lengths) for i in range(size) for j in range(i + 1, size + 1)]
+        nodes = [(*span, a) for span in spans for a in range(batch.grammar.tags, batch.grammar.symbols)]
+        yield batch.span(*np.transpose(nodes)), lambda n, key: [m == n and (*each,) in key[4] for m, *each in nodes]
+
+
+class NestedCase(Case):
+    """Keys are the number of tokens, and the segments: (start, end, label)."""
+
+    token = span = True
+
+    def batches(self, **limits):
+        return nested_cases.batches(**limits)
+
+    def large(self, rng):
+        offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 8, 200))])
+        return NestedBatch(nested_cases.random_potentials(rng, int(offsets[-1]), 1, 3), offsets)
+
+    def answers(self, batch, n):
+        first, after = batch.offsets[n : n + 2].tolist()
+        for tree in enumerate_nested.rows(0, after - first, batch.potentials.labels, batch.longest, False):
+            counts = mapped(np.zeros_like, batch.potentials)
+            for name, (row, *rest) in enumerate_nested.uses(
+                batch.potentials.labels, batch.phrases, after - first, tree
+            ):
+                skipped = {"phrase": first * batch.phrases}.get(name, 0 if name in TABLES else first)
+                getattr(counts, name)[(row + skipped, *rest)] += 1
+            yield (after - first, tuple(tree)), counts
+
+    def key(self, batch, answer, n):
+        some = slice(*answer.offsets[n : n + 2])
+        columns = (answer.start[some].tolist(), answer.end[some].tolist(), answer.label[some].tolist())
+        return int(np.diff(batch.offsets)[n]), tuple(zip(*columns, strict=True))
+
+    def answer(self, batch, keys):
+        return NestedSegments.of([segments for _, segments in keys])
+
+    def mask(self, permitted):
+        return permitted.word, permitted.phrase
+
+    def wrong(self, gold, key):
+        pairs = zip(enumerate_nested.contexts(*gold), enumerate_nested.contexts(*key), strict=True)
+        return sum(a != b for a, b in pairs) + sum(segment not in gold[1] for segment in key[1])
+
+    def parts(self, batch):
+        sizes, labels = np.diff(batch.offsets).tolist(), batch.potentials.labels
+        words = [(n, t, p) for n, size in enumerate(sizes) for t in range(size) for p in range(labels + 1)]
+        if words:
+            yield (
+                batch.token(*np.transpose(words)),
+                lambda n, key: [m == n and enumerate_nested.contexts(*key)[t] == p for m, t, p in words],
+            )
+        places = [(n, i, j) for n, size in enumerate(sizes) for i in range(size) for j in range(i + 1, size + 1)]
+        spans = [(*place, x) for place in places for x in range(labels) if place[2] - place[1] <= batch.phrases]
+        if spans:
+            yield (
+                batch.span(*np.transpose(spans)),
+                lambda n, key: [m == n and (*each,) in key[1] for m, *each in spans],
+            )
 
 
 class ChainCase(Case):
@@ -312,4 +437,6 @@ CASES: dict[str, Case] = {
     "semimarkov": SemiMarkovCase(),
     "projective": ProjectiveCase(),
     "groups": GroupsCase(),
+    "grammar": GrammarCase(),
+    "nested": NestedCase(),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dovetail.structures.grammar.single import Grammar, GrammarPotentials, ParseChart, cell_count
+from dovetail.structures.grammar import Grammar, GrammarBatch, GrammarPotentials, ParseChart, cell_count
 from tests.structures.enumerate_grammar import EnumeratedChart
 
 
@@ -30,6 +30,27 @@ def random_potentials(rng, grammar, n, *, scale=1.0, forbidden=0.0, single=0.0):
     tag[rng.random(tag.shape) < forbidden] = -np.inf
     span, root = table(cell_count(n), grammar.symbols), table(1, grammar.symbols)[0]
     return GrammarPotentials.of(grammar, tag, *rules, span, *unaries, root)
+
+
+def complete_grammar(rng, tags, phrases, rules, unaries):
+    """A random grammar that has a tree of every sentence."""
+    some = random_grammar(rng, tags, phrases, rules, unaries)
+    binary = zip(some.parent.tolist(), some.left.tolist(), some.right.tolist(), strict=True)
+    unary = zip(some.unary_parent.tolist(), some.unary_child.tolist(), strict=True)
+    return Grammar.of(some.symbols, tags, [*binary, (tags, 0, 0), (tags, tags, 0)], unary)
+
+
+@st.composite
+def batches(draw, max_scale=300.0, masks=(0.0, 0.0, 0.2)):
+    """A batch of up to three sentences of up to four words, each with a tree and a row for every span."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    tags, phrases, sizes = (draw(st.integers(1, most)) for most in (2, 2, 3))
+    grammar = complete_grammar(rng, tags, phrases, draw(st.integers(0, 4)), draw(st.integers(0, 3)))
+    scale = min(max_scale, draw(st.sampled_from([0.0, 1.0, 5.0, 30.0, 300.0])))
+    settings = {"scale": scale, "forbidden": draw(st.sampled_from(masks)), "single": draw(st.sampled_from([0.0, 0.5]))}
+    lengths = [draw(st.integers(1, 4 if sizes == 1 else 3)) for _ in range(sizes)]
+    some = [random_potentials(rng, grammar, n, **settings).with_all_spans() for n in lengths]
+    return GrammarBatch(grammar, tuple(some)), rng
 
 
 def random_direction(rng, potentials):

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-from dovetail.errors import InputError
-from dovetail.structures.grammar.single import Grammar, GrammarPotentials, ParseChart
+from dovetail.structures.grammar import Grammar, GrammarPotentials, ParseChart
 from tests.structures.enumerate_grammar import EnumeratedChart, as_tuple
-from tests.structures.grammar_cases import charts, random_grammar, random_potentials
+from tests.structures.grammar_cases import charts, random_grammar
 
 quick = settings(max_examples=150, deadline=None)
-
-
-@quick
-@given(charts())
-def test_best_has_the_best_score(case):
-    chart, twin, _ = case
-    best, top = chart.best(), twin.scores.max(initial=-np.inf)
-    assert (best is None) == (top == -np.inf)
-    if best is not None:
-        assert_allclose(chart.score(best), top, rtol=1e-12, atol=1e-10)
-
-
-@quick
-@given(charts())
-def test_scores_and_indicators(case):
-    chart, twin, _ = case
-    for tree, score, counts in list(zip(twin.trees, twin.scores, twin.counts, strict=True))[:20]:
-        assert_allclose(chart.score(tree), score, rtol=1e-12, atol=1e-10)
-        assert all(np.array_equal(a, b) for a, b in zip(chart.indicator(tree), counts, strict=True))
 
 
 @quick
@@ -85,46 +62,6 @@ def test_kbest_of_a_sentence_deeper_than_python_recurses():
     assert ones[0] in ([], [0])
     assert ones[2] == [1]
     assert_allclose(found[1][1] - found[2][1], 1 / n, rtol=1e-6)
-
-
-@quick
-@given(charts(scales=(1.0,)))
-def test_samples_are_possible_trees(case):
-    chart, twin, rng = case
-    possible = {as_tuple(tree) for tree, score in zip(twin.trees, twin.scores, strict=True) if score > -np.inf}
-    if possible:
-        assert {as_tuple(tree) for tree in chart.sample(5, rng)} <= possible
-    else:
-        with pytest.raises(InputError, match="every tree is forbidden"):
-            chart.sample(1, rng)
-
-
-@pytest.mark.parametrize("scale", [1.0, 300.0])
-def test_samples_have_the_right_frequencies(scale):
-    rng = np.random.default_rng(3)
-    grammar = random_grammar(rng, 2, 2, 6, 3)
-    potentials = random_potentials(rng, grammar, 4)
-    potentials.tag[:] -= scale * np.arange(4)[:, None]
-    potentials.begin[2] -= scale
-    chart, twin = ParseChart(grammar, potentials), EnumeratedChart(grammar, potentials)
-    draws = 4000
-    seen = Counter(map(as_tuple, chart.sample(draws, np.random.default_rng(5))))
-    expected = draws * twin.probabilities()
-    observed = np.array([seen[as_tuple(tree)] for tree in twin.trees])
-    assert observed.sum() == draws
-    common = expected > 5
-    assert common.sum() > 10
-    chi_square = ((observed - expected)[common] ** 2 / expected[common]).sum()
-    # Mean is the degrees of freedom d, variance 2 d: five deviations off would be a bug.
-    assert chi_square < common.sum() + 5 * np.sqrt(2 * common.sum())
-
-
-def test_samples_are_reproducible():
-    rng = np.random.default_rng(0)
-    grammar = random_grammar(rng, 2, 3, 12, 3)
-    chart = ParseChart(grammar, random_potentials(rng, grammar, 6))
-    again = [list(map(as_tuple, chart.sample(9, np.random.default_rng(1)))) for _ in range(2)]
-    assert again[0] == again[1]
 
 
 def random_labels(rng, grammar):

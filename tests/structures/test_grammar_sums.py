@@ -7,16 +7,11 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-from dovetail.structures.grammar.single import (
-    Grammar,
-    GrammarPotentials,
-    ParseChart,
-    cells,
-    reachable,
-    symbol_posteriors,
-)
+import dovetail.structures.grammar.batch
+from dovetail.errors import InputError
+from dovetail.structures.grammar import Grammar, GrammarBatch, GrammarPotentials, ParseChart, cells
 from tests.structures.enumerate_grammar import EnumeratedChart, nodes
-from tests.structures.grammar_cases import charts, random_direction, random_grammar, random_potentials
+from tests.structures.grammar_cases import charts, random_grammar, random_potentials
 
 quick = settings(max_examples=150, deadline=None)
 
@@ -34,42 +29,6 @@ def test_log_partition_and_marginals(case):
     assert_allclose(log_z, twin.log_partition(), rtol=1e-12, atol=1e-10)
     assert chart.log_partition() == log_z
     assert_parts_equal(marginals, twin.marginals(), 1e-9)
-
-
-@quick
-@given(charts())
-def test_entropy(case):
-    chart, twin, _ = case
-    assert_allclose(chart.entropy(), twin.entropy(), rtol=1e-8, atol=1e-8)
-
-
-@quick
-@given(charts())
-def test_jvp_is_a_covariance(case):
-    chart, twin, rng = case
-    direction = random_direction(rng, chart.potentials)
-    assert_parts_equal(chart.jvp(direction), twin.covariance(direction), 1e-8)
-
-
-@pytest.mark.parametrize("single", [0.0, 1.0])
-@pytest.mark.parametrize("n", [1, 5])
-def test_derivatives_by_finite_differences(n, single):
-    rng = np.random.default_rng(n)
-    grammar = random_grammar(rng, 3, 4, 40, 6)
-    potentials = random_potentials(rng, grammar, n, single=single)
-    direction = random_direction(rng, potentials)
-
-    def moved(step):
-        parts = (part + step * change for part, change in zip(potentials, direction, strict=True))
-        return ParseChart(grammar, GrammarPotentials(*parts))
-
-    step, chart = 1e-5, moved(0.0)
-    slope = (moved(step).log_partition() - moved(-step).log_partition()) / (2 * step)
-    inner = sum((a * b).sum() for a, b in zip(chart.marginals(), direction, strict=True))
-    assert_allclose(slope, inner, rtol=1e-8)
-    ahead, behind = moved(step).marginals(), moved(-step).marginals()
-    for change, a, b in zip(chart.jvp(direction), ahead, behind, strict=True):
-        assert_allclose(change, (a - b) / (2 * step), rtol=1e-6, atol=1e-8)
 
 
 @quick
@@ -93,71 +52,6 @@ def test_probabilities_of_symbols_and_unary_rules_over_spans(case):
     for name, part in marginals._asdict().items():
         assert_allclose(part, truth[name], atol=1e-9, err_msg=name)
     assert_allclose(marginals.upper[n - 1].sum(), float(twin.log_partition() > -np.inf), atol=1e-9)
-
-
-@quick
-@given(charts(scales=(0.0, 1.0, 5.0)))
-def test_what_is_not_reachable_has_no_probability(case):
-    chart, twin, _ = case
-    p = chart.potentials
-    mask = reachable(chart.grammar, len(chart), p.tag > -np.inf, p.root > -np.inf)
-    free = EnumeratedChart(chart.grammar, p._replace(**{name: np.zeros_like(getattr(p, name)) for name in p._fields}))
-    truth = np.zeros_like(mask)
-    for tree, uses in zip(free.trees, free.uses, strict=True):
-        if p.root[tree.root] > -np.inf and (p.tag[np.arange(len(chart)), tree.tags] > -np.inf).all():
-            for node in nodes(chart.grammar, uses, len(chart)):
-                truth[node] = 1
-    assert np.array_equal(mask, truth)
-    own = np.ones_like(mask) if chart.mask is None else chart.mask
-    log_z, marginals = ParseChart(chart.grammar, p, mask & own).log_partition_and_marginals()
-    assert_allclose(log_z, twin.log_partition(), rtol=1e-12, atol=1e-10)
-    assert_parts_equal(marginals, twin.marginals(), 1e-9)
-
-
-def test_reachable_over_more_words_than_bits_of_a_machine_word():
-    # B covers pairs of words alone, so that a symbol A is over even spans only and the last word is odd.
-    grammar = Grammar.of(3, 1, binary=[(1, 0, 0), (2, 1, 1), (2, 2, 1)])
-    n = 140
-    mask = reachable(grammar, n, root=[0, 0, 1])
-    begin, end = np.divmod(np.flatnonzero(np.triu(np.ones((n + 1, n + 1)), 1)), n + 1)
-    length = end - begin
-    where = mask[cells(n, begin, end)].astype(bool)
-    assert np.array_equal(where[:, 0], length == 1)
-    assert np.array_equal(where[:, 1], (length == 2) & (begin % 2 == 0))
-    assert np.array_equal(where[:, 2], (length > 2) & (length % 2 == 0) & (begin == 0))
-    assert not reachable(grammar, n + 1, root=[0, 0, 1]).any()
-
-
-def single_rows(rng, n, scale=1.0, forbidden=0.0):
-    grammar = random_grammar(rng, int(rng.integers(1, 4)), int(rng.integers(1, 6)), int(rng.integers(0, 40)), 6)
-    return grammar, random_potentials(rng, grammar, n, single=1.0, scale=scale, forbidden=forbidden)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_posteriors_of_symbols_by_the_coarse_pass(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 9))
-    grammar, potentials = single_rows(rng, n, scale=[0.0, 1.0, 10.0][seed % 3], forbidden=[0.0, 0.2][seed % 2])
-    if seed % 4 == 0:
-        potentials = potentials._replace(span=rng.normal(size=(n * (n + 1) // 2, grammar.symbols)))
-    mask = None if seed % 5 else (rng.random((n * (n + 1) // 2, grammar.symbols)) < 0.8).astype(np.uint8)
-    exact = ParseChart(grammar, potentials, mask).span_marginals().symbol
-    assert_allclose(symbol_posteriors(grammar, potentials, mask), exact, atol=1e-9)
-
-
-def test_a_beam_drops_symbols_that_are_improbable_inside():
-    rng = np.random.default_rng(2)
-    grammar = random_grammar(rng, 3, 5, 60, 6)
-    potentials = random_potentials(rng, grammar, 8, single=1.0)
-    exact = symbol_posteriors(grammar, potentials)
-    assert_allclose(symbol_posteriors(grammar, potentials, beam=1e-12), exact, atol=1e-6)
-    thin = symbol_posteriors(grammar, potentials, beam=0.1)
-    assert (thin > 0).sum() < 0.9 * (exact > 0).sum()
-    words = cells(8, np.arange(8), np.arange(1, 9))
-    assert_allclose(thin[words, :3].sum(1), 1.0, atol=1e-9)
-    # What the prior calls impossible is dropped by any beam.
-    without = symbol_posteriors(grammar, potentials, beam=1e-12, prior=[1, 1, 1, 1, 1, 1, 1, 0])
-    assert without[:, 7].sum() < exact[:, 7].sum()
 
 
 def test_potentials_that_lose_a_tree_to_underflow_are_summed_in_log_space():
@@ -205,3 +99,34 @@ def test_a_long_sentence_neither_underflows_nor_drifts():
     assert_parts_equal(marginals, marginals_again, 1e-9)
     assert_allclose(marginals.tag.sum(), n, rtol=1e-9)
     assert_allclose(marginals.begin.sum(), n - 1, rtol=1e-9)
+
+
+def test_training_notices_words_without_a_tag(monkeypatch):
+    # Counts whose mass is not that of the words are thrown away, and so is the potentials' place, which they took.
+    rng = np.random.default_rng(8)
+    grammar = random_grammar(rng, 2, 3, 12, 3)
+    potentials = random_potentials(rng, grammar, 5)
+    truth = EnumeratedChart(grammar, potentials)
+    right = dovetail.structures.grammar.batch.outside
+
+    def losing(n, rules, weights, mask, chart, top, bottom, counts):
+        right(n, rules, weights, mask, chart, top, bottom, counts)
+        counts.tag[0] *= 0.5
+
+    monkeypatch.setattr(dovetail.structures.grammar.batch, "outside", losing)
+    copy = GrammarPotentials(*map(np.copy, potentials))
+    log_z, marginals = GrammarBatch(grammar, (copy,)).log_partition_and_marginals(in_place=True)
+    assert_allclose(log_z, [truth.log_partition()], rtol=1e-12)
+    assert_parts_equal(marginals[0], truth.marginals(), 1e-9)
+
+
+def test_a_single_row_of_spans_is_widened_to_add_to_a_span():
+    grammar = Grammar.of(3, 2, binary=[(2, 0, 1), (2, 2, 2)], unary=[(2, 0)])
+    some = [GrammarPotentials.of(grammar, np.zeros((n, 2)), span=[[0.0, 0.0, 0.5]]) for n in (1, 3)]
+    batch = GrammarBatch(grammar, tuple(some))
+    parts = batch.span([1, 0], [1, 0], [3, 1], [2, 2])
+    with pytest.raises(InputError, match="a row for every span"):
+        batch.read(batch.marginals(), parts)
+    more = batch.plus(parts, [100.0, 100.0])
+    assert_allclose(more.read(more.marginals(), parts), 1.0)
+    assert_allclose(more.score(more.best()) - batch.score(more.best()), 100.0)

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
-from dovetail.structures.chain.parts import Floats, Integers
-from dovetail.structures.nested.parts import TABLES, NestedPotentials, NestedSegments
+from dovetail.structures.contract import Booleans, Floats, Integers, Parts, Structure, mapped
+from dovetail.structures.grammar import Derivation, ParseChart
+from dovetail.structures.grammar.parts import check_direction
+from dovetail.structures.nested.parts import (
+    NO_ANSWER,
+    TABLES,
+    NestedGrammar,
+    NestedPotentials,
+    NestedSegments,
+    nested_grammar,
+)
+from dovetail.structures.nested.posterior import segment_probabilities, sums
 from dovetail.structures.nested.search import best_segments, walk
-from dovetail.structures.nested.sums import Tables, segment_probabilities, sums
+from dovetail.structures.nested.sums import Tables
 from dovetail.threads import run_shards, sentence_shards
 
-__all__ = ["NestedBatch", "NestedPotentials", "NestedSegments"]
+Result = TypeVar("Result")
 
 LONGEST = 100  # tokens of a segment at most, unless said: in sentences of up to so many, there is no bound
 SHARD_TOKENS = 500
 
 
 @dataclass(frozen=True, eq=False)
-class NestedBatch:
+class NestedBatch(Structure[NestedPotentials, NestedSegments]):
     """All nested segmentations of a batch of sentences; minus infinity forbids a part.
 
     potentials: see :class:`NestedPotentials`. offsets: [n + 1], sentence i is tokens offsets[i] to offsets[i + 1].
     longest: the most tokens of a segment. Two segments may share their tokens if their labels differ; three may not.
 
-    The distribution is that of a context-free grammar (see :mod:`~dovetail.structures.nested.grammar`), summed in the
-    time of a few products for every span and split. Where ``nest`` allows no segment in another it is semi-Markov.
+    The distribution is that of a context-free grammar (see ``NestedGrammar``), summed in the time of a few products for
+    every span and split. Where ``nest`` allows no segment in another it is semi-Markov.
 
     >>> potentials = NestedPotentials.zeros(tokens=2, labels=1)
     >>> batch = NestedBatch(potentials, np.array([0, 2]))
@@ -52,6 +66,9 @@ class NestedBatch:
             if table.shape != shape:
                 raise InputError(f"{name} has shape {table.shape}, expected {shape}")
 
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
     @property
     def phrases(self) -> int:
         """The most tokens of a segment that is scored as a phrase."""
@@ -59,20 +76,14 @@ class NestedBatch:
 
     def log_partition(self) -> Floats:
         """The log of the sum of exp(score) over all nested segmentations of each sentence, [n]."""
-        log_z = np.zeros(len(self.offsets) - 1)
+        log_z = np.zeros(len(self))
         none = NestedPotentials(*(np.zeros((0,) * table.ndim) for table in self.potentials))
         run_shards(lambda shard: self._sums(*shard, none, log_z), self._shards(), self.threads)
         return log_z
 
-    def marginals(self) -> NestedPotentials:
-        """The expected count of every part, shaped like the potentials."""
-        return self.log_partition_and_marginals()[1]
-
-    def log_partition_and_marginals(self) -> tuple[Floats, NestedPotentials]:
-        """Both in one pass, the step of training."""
-        log_z = np.zeros(len(self.offsets) - 1)
-        counts = NestedPotentials(*map(np.zeros_like, self.potentials))
-        shards = self._shards()
+    def log_partition_and_marginals(self, in_place: bool = False) -> tuple[Floats, NestedPotentials]:
+        """Both in one pass, the step of training; ``in_place`` makes no difference."""
+        log_z, counts, shards = np.zeros(len(self)), mapped(np.zeros_like, self.potentials), self._shards()
         mine = [self._own_tables(counts) for _ in shards]  # summed in order: the same bits for any number of threads
         work = list(zip(shards, mine, strict=True))
         run_shards(lambda each: self._sums(*each[0], each[1], log_z), work, self.threads)
@@ -102,41 +113,156 @@ class NestedBatch:
             found = zip(i[order].tolist(), (i + d + 1)[order].tolist(), x[order].tolist(), strict=True)
             return list(found), table[i, d, x][order].tolist()
 
-        found = run_shards(of_sentence, range(len(self.offsets) - 1), self.threads)
+        found = run_shards(of_sentence, range(len(self)), self.threads)
         segments = NestedSegments.of([each for each, _ in found])
         return segments, np.array([p for _, each in found for p in each], np.float64)
 
     def best(self) -> NestedSegments:
         """The best segments of every sentence."""
-        tokens, sentences = int(self.offsets[-1]), len(self.offsets) - 1
-        out, count = np.zeros((4 * tokens, 4), np.int32), np.zeros(sentences, np.int32)
+        out, count = np.zeros((4 * int(self.offsets[-1]), 4), np.int32), np.zeros(len(self), np.int32)
         run_shards(
             lambda shard: best_segments(self.offsets, *shard, self.longest, self.phrases, self.potentials, out, count),
             self._shards(),
             self.threads,
         )
         found = []
-        for first, n in zip((4 * self.offsets[:-1]).tolist(), np.maximum(count, 0).tolist(), strict=True):
-            mine = out[first : first + n].tolist()  # stable: of two over the same tokens the outer comes first
-            found.append([(i, j, x) for i, j, x, _ in sorted(mine, key=lambda each: (each[0], -each[1]))])
+        for first, n in zip((4 * self.offsets[:-1]).tolist(), count.tolist(), strict=True):
+            mine = out[first : first + max(n, 0)].tolist()  # stable: of two over the same tokens the outer comes first
+            listed = [(i, j, x) for i, j, x, _ in sorted(mine, key=lambda each: (each[0], -each[1]))]
+            found.append(listed if n >= 0 else [NO_ANSWER])
         return NestedSegments.of(found)
+
+    def kbest(self, k: int) -> tuple[Sequence[NestedSegments], Floats]:
+        """The k best segmentations of every sentence, best first, and their scores [n, k]."""
+        found, scores = self._map(lambda s: self.chart(s).scored(k)), np.full((len(self), k), -np.inf)
+        scores[np.diff(self.offsets) == 0, :1] = 0.0
+        for s, trees in found.items():
+            scores[s, : len(trees)] = [score for _, score in trees]
+        ranked = ({s: trees[rank][0] for s, trees in found.items() if rank < len(trees)} for rank in range(k))
+        return [self._listed(trees) for trees in ranked], scores
+
+    def sample(self, n: int, rng: np.random.Generator) -> Sequence[NestedSegments]:
+        """``n`` segmentations of every sentence, drawn from the exact distribution."""
+        impossible = np.flatnonzero(~self.possible())
+        if impossible.size:
+            raise InputError(f"sentence {impossible[0]}: every segmentation is forbidden")
+        uniforms = [rng.random((n, 3 * size)) for size in np.diff(self.offsets).tolist()]
+        found = self._map(lambda s: self.chart(s).drawn(uniforms[s]))
+        return [self._listed({s: trees[number] for s, trees in found.items()}) for number in range(n)]
+
+    def entropy(self) -> Floats:
+        """The entropy of the segmentations of every sentence, in nats: [n]."""
+        out, found = np.zeros(len(self)), self._map(lambda s: self.chart(s).entropy())
+        out[list(found)] = list(found.values())
+        return out
+
+    def jvp(self, direction: NestedPotentials) -> NestedPotentials:
+        """The derivative of the marginals when the potentials move along a direction, shaped like both."""
+        check_direction(direction, self.potentials)
+        found = self._map(lambda s: self.chart(s).jvp(self._trees.potentials(direction, *self._place(s), absent=0.0)))
+        out = mapped(np.zeros_like, self.potentials)
+        for s, counts in found.items():
+            self._trees.count(counts, int(self.offsets[s]), self.longest, out)
+        return out
 
     def score(self, segments: NestedSegments) -> Floats:
         """The scores of given segments, [n]. Less log Z, they are log-probabilities."""
-        return self._walk(segments, 0.0, self.potentials)
+        score = self._walk(segments, 0.0, self.potentials)
+        sentence = np.repeat(np.arange(len(self)), np.diff(segments.offsets))
+        score[sentence[segments.end - segments.start > self.longest]] = -np.inf
+        return score
 
     def indicator(self, segments: NestedSegments) -> NestedPotentials:
         """The counts of the parts of given segments, shaped like the potentials."""
-        counts = NestedPotentials(*map(np.zeros_like, self.potentials))
+        counts = mapped(np.zeros_like, self.potentials)
         self._walk(segments, 1.0, counts)
         return counts
 
-    def subtract(self, marginals: NestedPotentials, segments: NestedSegments) -> Floats:
-        """Take the parts of given segments from marginals, in place; returns the scores of the segments, [n]."""
-        return self._walk(segments, -1.0, marginals)
+    def subtract(self, counts: NestedPotentials, segments: NestedSegments) -> NestedPotentials:
+        """Counts less those of given segments, in place: from marginals, the slope of a log-likelihood."""
+        self._walk(segments, -1.0, counts)
+        return counts
+
+    def with_potentials(self, potentials: NestedPotentials) -> NestedBatch:
+        """The same sentences with other potentials."""
+        return replace(self, potentials=potentials)
+
+    def with_phrases(self, phrases: int) -> NestedBatch:
+        """The same with a potential for every segment of up to so many tokens, zero where there was none."""
+        old, (tokens, kinds) = self.phrases, self.potentials.start.shape
+        table = np.zeros((tokens, max(phrases, old), kinds))
+        table[:, :old] = self.potentials.phrase.reshape(tokens, old, kinds)
+        return self.with_potentials(self.potentials._replace(phrase=table.reshape(-1, kinds)))
+
+    def with_cost(self, segments: NestedSegments, cost: float) -> NestedBatch:
+        """The same with a cost for every segment but the given ones, and every word that is directly in another."""
+        wide = self.with_phrases(min(self.longest, int(np.diff(self.offsets).max(initial=0))))
+        own, right = wide.potentials, wide.indicator(segments)
+        either = right.phrase[:, : own.labels] + right.phrase[:, own.labels :]
+        phrase = own.phrase + cost * (1.0 - np.concatenate([either, either], axis=1))
+        return wide.with_potentials(own._replace(word=own.word + cost * (1.0 - right.word), phrase=phrase))
+
+    def restrict(self, allowed: tuple[Booleans, Booleans]) -> NestedBatch:
+        """The same where only some words may be directly in contexts, and only some segments be.
+
+        allowed: booleans like ``word`` [N, T + 1], and like ``phrase`` [N * D, 2 * T], for segments of up to any number
+        of tokens D; longer ones are not restricted.
+        """
+        words, segments = map(np.asarray, allowed)
+        tokens, longest = len(words), len(segments) // max(len(words), 1)
+        wide = self.with_phrases(longest)
+        own = wide.potentials
+        table = own.phrase.reshape(tokens, wide.phrases, 2 * own.labels).copy()
+        table[:, :longest][~segments.reshape(tokens, longest, 2 * own.labels)] = -np.inf
+        word = np.where(words, own.word, -np.inf)
+        return wide.with_potentials(own._replace(word=word, phrase=table.reshape(own.phrase.shape)))
+
+    def token(self, sentence: ArrayLike, position: ArrayLike, label: ArrayLike) -> Parts:
+        """The parts "this word is directly in this context": 0 for no segment, x + 1 for one of label x."""
+        row = self.offsets[np.asarray(sentence)] + np.asarray(position)
+        return Parts.single("word", row * (self.potentials.labels + 1) + np.asarray(label))
+
+    def span(self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, label: ArrayLike) -> Parts:
+        """The parts "there is a segment of this label from begin up to end", in no other segment or in another."""
+        first, length = np.asarray(begin), np.asarray(end) - np.asarray(begin)
+        if length.max(initial=0) > self.phrases:
+            raise InputError(
+                f"segments of {length.max()} tokens have no potential of their own: call with_phrases({length.max()})"
+            )
+        labels, row = self.potentials.labels, (self.offsets[np.asarray(sentence)] + first) * self.phrases + length - 1
+        entry = row * 2 * labels + np.asarray(label)
+        return Parts("phrase", np.stack([entry, entry + labels], axis=1).ravel(), np.arange(len(entry) + 1) * 2)
+
+    def chart(self, sentence: int) -> ParseChart:
+        """One sentence that has words as the trees of a grammar: the same distribution.
+
+        >>> batch = NestedBatch(NestedPotentials.zeros(3, 2), np.array([0, 3]))
+        >>> bool(np.isclose(batch.chart(0).log_partition(), batch.log_partition()[0]))
+        True
+        """
+        return ParseChart(self._trees.grammar, self._trees.potentials(self.potentials, *self._place(sentence)))
+
+    @cached_property
+    def _trees(self) -> NestedGrammar:
+        return nested_grammar(self.potentials.labels)
+
+    def _place(self, sentence: int) -> tuple[int, int, int]:
+        """The first token of a sentence, their number, and the most tokens of a segment."""
+        first, after = self.offsets[sentence : sentence + 2].tolist()
+        return first, after - first, self.longest
+
+    def _map(self, function: Callable[[int], Result]) -> dict[int, Result]:
+        """What a function says of each sentence that has words."""
+        some = np.flatnonzero(np.diff(self.offsets)).tolist()
+        return dict(zip(some, run_shards(function, some, self.threads), strict=True))
+
+    def _listed(self, trees: dict[int, Derivation]) -> NestedSegments:
+        """The segments of trees; no answer where a sentence that has words has none."""
+        sizes = np.diff(self.offsets).tolist()
+        return NestedSegments.of([self._trees.listed(trees.get(s)) if n else [] for s, n in enumerate(sizes)])
 
     def _walk(self, segments: NestedSegments, amount: float, counts: NestedPotentials) -> Floats:
-        score = np.zeros(len(self.offsets) - 1)
+        score = np.zeros(len(self))
         walk(self.offsets, 0, len(score), self.phrases, *segments, self.potentials, amount, counts, score)
         return score
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.kernel import inner, kernel
-from dovetail.structures.chain.parts import Floats, Integers, Labels
+from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.structures.nested.parts import NestedPotentials
 from dovetail.structures.nested.sums import fill_scores
 
 
-class BestChart(NamedTuple):
-    """The best scores where :class:`~dovetail.structures.nested.sums.Chart` has sums; no scales are needed."""
+class NestedBestChart(NamedTuple):
+    """The best scores where :class:`~dovetail.structures.nested.sums.NestedChart` has sums; no scales are needed."""
 
     split: Floats
     after: Floats
@@ -25,9 +25,9 @@ class BestChart(NamedTuple):
 
 
 @inner
-def new_best_chart(tokens: int, cells: int, labels: int) -> BestChart:
+def new_best_chart(tokens: int, cells: int, labels: int) -> NestedBestChart:
     """Space for the best scores of any sentence of so many tokens and cells."""
-    return BestChart(
+    return NestedBestChart(
         np.zeros((cells, labels, labels + 1)),
         np.zeros((cells, labels, labels + 1)),
         np.zeros((cells, labels)),
@@ -39,7 +39,7 @@ def new_best_chart(tokens: int, cells: int, labels: int) -> BestChart:
 
 
 @inner
-def proper_content(c: int, x: int, p: NestedPotentials, chart: BestChart) -> float:
+def proper_content(c: int, x: int, p: NestedPotentials, chart: NestedBestChart) -> float:
     """The best row of two or more elements, or of one token, in a segment of label x."""
     best = -np.inf
     for e in range(p.first.shape[1]):
@@ -48,7 +48,7 @@ def proper_content(c: int, x: int, p: NestedPotentials, chart: BestChart) -> flo
 
 
 @inner
-def held_score(c: int, x: int, y: int, p: NestedPotentials, chart: BestChart) -> float:
+def held_score(c: int, x: int, y: int, p: NestedPotentials, chart: NestedBestChart) -> float:
     """The best score of a segment of label y that fills one of label x, which itself is not counted."""
     labels = p.nest.shape[1]
     table = p.first[1 + x, 1 + y] + p.nest[1 + x, y] + p.last[1 + x, 1 + y]
@@ -56,7 +56,7 @@ def held_score(c: int, x: int, y: int, p: NestedPotentials, chart: BestChart) ->
 
 
 @inner
-def fill_best(a: int, n: int, longest: int, phrases: int, p: NestedPotentials, chart: BestChart) -> None:
+def fill_best(a: int, n: int, longest: int, phrases: int, p: NestedPotentials, chart: NestedBestChart) -> None:
     """Fill the chart of the sentence of n tokens from token a on."""
     labels = p.nest.shape[1]
     fill_scores(a, n, longest, phrases, p, chart.score)
@@ -121,7 +121,7 @@ def follow_row(
     limit: int,
     longest: int,
     p: NestedPotentials,
-    chart: BestChart,
+    chart: NestedBestChart,
     out: Labels,
     found: int,
 ) -> int:
@@ -173,7 +173,7 @@ def follow_content(
     held: bool,
     longest: int,
     p: NestedPotentials,
-    chart: BestChart,
+    chart: NestedBestChart,
     out: Labels,
     found: int,
 ) -> int:
@@ -200,9 +200,10 @@ def follow_content(
 def best_segments(
     offsets: Integers, low: int, high: int, bound: int, phrases: int, p: NestedPotentials, out: Labels, count: Labels
 ) -> None:
-    """The best segments of sentences low to high. out: [4 * N, 4] start, end, label and
-    whether it fills another, those of a sentence of which a
-    is the first token from 4 * a on; count: [n], how many, or -1 where none is possible.
+    """The best segments of sentences low to high.
+
+    out: [4 * N, 4] start, end, label and whether it fills another, those of a sentence of which a is the first token
+    from 4 * a on; count: [n], how many, or -1 where none is possible.
     """
     labels = p.nest.shape[1]
     most = 0
@@ -254,7 +255,7 @@ def walk(
 ) -> None:
     """Add an amount to the count of every part of given nested segments, and fill score [n] of sentences low to high.
 
-    Segments are listed each before those within it, from left to right.
+    Segments are listed each before those within it, from left to right; a label of -1 is no answer.
     """
     labels = p.nest.shape[1]
     deepest = 1
@@ -264,6 +265,9 @@ def walk(
     for s in range(low, high):
         a, n = offsets[s], offsets[s + 1] - offsets[s]
         total, i, depth, q = 0.0, 0, 0, segment_offsets[s]
+        if q < segment_offsets[s + 1] and label[q] < 0:
+            score[s] = -np.inf
+            continue
         context[0], until[0], before[0] = 0, n, -1
         while n > 0:
             while depth > 0 and until[depth] == i:
