@@ -21,7 +21,7 @@ from dovetail.features.compile.design import Compiler, Rows, salt
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.resources.association import Association
 from dovetail.features.resources.lexicon import Lexicon
-from dovetail.features.resources.templates import labels_in
+from dovetail.features.resources.lexicon_match import labels_in
 from dovetail.kernel import kernel
 
 
@@ -94,21 +94,17 @@ class SpanCompiler(Compiler):
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
         """Phrases and pairs of ends: one key a candidate. Shapes: [candidates]."""
-        listed = list(templates)
-        phrases = [self._phrase(t) for t in listed if isinstance(t, Phrase)]
-        return phrases + [self._ends(t) for t in listed if isinstance(t, Ends)]
+        return [self._direct(template) for template in templates if isinstance(template, Phrase | Ends)]
 
-    def _phrase(self, template: Phrase) -> Keys:
-        values = self.tokens.attribute_keys(template.attribute).keys
-        column = self.text.columns[template.attribute.column]
-        out = np.empty(self.columns.tokens, dtype=np.uint64)
-        phrase_keys(column.ids, self.text.offsets, values, salt(template), self.longest, out)
-        return out
-
-    def _ends(self, template: Ends) -> Keys:
-        start, end = (self.tokens.conjunction(at, salt(template)) for at in (template.start, template.end))
-        out = np.empty(self.columns.tokens, dtype=np.uint64)
-        pair_keys(start, end, self.text.offsets, self.longest, out)
+    def _direct(self, template: Phrase | Ends) -> Keys:
+        first, out = salt(template), np.empty(self.columns.tokens, dtype=np.uint64)
+        if isinstance(template, Ends):
+            start, end = (self.tokens.conjunction(at, first) for at in (template.start, template.end))
+            pair_keys(start, end, self.text.offsets, self.longest, out)
+        else:
+            values = self.tokens.attribute_keys(template.attribute).keys
+            ids = self.text.columns[template.attribute.column].ids
+            phrase_keys(ids, self.text.offsets, values, first, self.longest, out)
         return out
 
     def _length(self, template: Length) -> Rows:

@@ -15,6 +15,7 @@ from dovetail.features.algebra.attributes import Attribute, written
 from dovetail.features.algebra.templates import Number, Source
 from dovetail.features.compile.hashing import KeyRows
 from dovetail.features.resources.clusters import EMPTY, Clusters, prefixes
+from dovetail.features.resources.lexicon_match import labels_in
 from dovetail.features.resources.resource import Resource
 from dovetail.features.resources.variety import VarietyColumn
 
@@ -29,7 +30,6 @@ FROM_FILES = ("clusters", "lexicon", "association")
 
 NONE = "-"
 """The value of a word without a cluster, where there must be one value for every word."""
-OUTSIDE = "O"  # what a lexicon says of a token in none of its phrases
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,6 @@ def lexicon(name: str, table: Any) -> Source:
     """Where a token stands in the phrases of a lexicon: ``lexicon("places", Lexicon.read("places.txt"))[0]``."""
     column = f"lexicon({written(name)})"
     return Source(Attribute(column, column, labels_in, False, resource=(name, table), maker=table))
-
-
-def labels_in(value: str) -> list[str]:
-    """The labels of a token or of a segment that a lexicon has joined to one value."""
-    return [label for label in value.split("|") if label not in ("", OUTSIDE)]
 
 
 def association(name: str, table: Any) -> Number:
