@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,7 @@ from dovetail.features.algebra.templates import Template
 from dovetail.features.compile import hashing
 from dovetail.features.compile.design import Compiler, Rows, salt
 from dovetail.features.compile.hashing import Keys
-from dovetail.features.resources.association import Association
-from dovetail.features.resources.lexicon import Lexicon
-from dovetail.features.resources.lexicon_match import labels_in
+from dovetail.features.resources.templates import labels_in
 from dovetail.kernel import kernel
 
 
@@ -86,10 +85,9 @@ class SpanCompiler(Compiler):
             match template:
                 case Length():
                     blocks.append(self._length(template))
-                case LookedUp(attribute=Attribute(resource=(_, Lexicon() as lexicon))):
-                    blocks.append(self._labels(template, lexicon))
-                case LookedUp(attribute=Attribute(resource=(_, Association() as table))):
-                    blocks.append(self._association(template, table))
+                case LookedUp(attribute=Attribute(resource=(_, table))):
+                    look_up = self._labels if table.kind == "lexicon" else self._association
+                    blocks.append(look_up(template, table))
         return blocks
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
@@ -127,7 +125,7 @@ class SpanCompiler(Compiler):
         number = np.flatnonzero(start + length <= np.repeat(end, self.longest))
         return number, start[number], length[number]
 
-    def _labels(self, template: Template, lexicon: Lexicon) -> Rows:
+    def _labels(self, template: Template, lexicon: Any) -> Rows:
         number, start, length = self._spans()
         found = lexicon.within(self.text.columns["word"], start, length)
         values = [[] if i == 0 else labels_in(value) for i, value in enumerate(found.types)]
@@ -137,7 +135,7 @@ class SpanCompiler(Compiler):
         keys = hashing.string_keys([label for value in values for label in value], salt(template))
         return Rows(index[:, None], hashing.pointers(counts), keys)
 
-    def _association(self, template: Template, table: Association) -> Rows:
+    def _association(self, template: Template, table: Any) -> Rows:
         number, start, length = self._spans()
         value = table.within(self.text.columns["word"], start, length)
         distinct, inverse = np.unique(value, return_inverse=True)

@@ -60,11 +60,6 @@ def tags(matches: Matches, labels: Sequence[str], tokens: int) -> Column:
     return Column([BOUNDARY, OUTSIDE, *values], ids)
 
 
-def labels_in(value: str) -> list[str]:
-    """The labels of a token or of a segment that were joined to one value."""
-    return [label for label in value.split(SEPARATOR) if label not in ("", OUTSIDE)]
-
-
 def _count_up(sizes: Integers) -> Integers:
     """0, 1, ... for each size in turn.
 

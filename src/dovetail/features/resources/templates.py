@@ -15,7 +15,6 @@ from dovetail.features.algebra.attributes import Attribute, written
 from dovetail.features.algebra.templates import Number, Source
 from dovetail.features.compile.hashing import KeyRows
 from dovetail.features.resources.clusters import EMPTY, Clusters, prefixes
-from dovetail.features.resources.lexicon_match import labels_in
 from dovetail.features.resources.resource import Resource
 from dovetail.features.resources.variety import VarietyColumn
 
@@ -69,6 +68,11 @@ def lexicon(name: str, table: Any) -> Source:
     """Where a token stands in the phrases of a lexicon: ``lexicon("places", Lexicon.read("places.txt"))[0]``."""
     column = f"lexicon({written(name)})"
     return Source(Attribute(column, column, labels_in, False, resource=(name, table), maker=table))
+
+
+def labels_in(value: str) -> list[str]:
+    """The labels of a token or of a segment that a lexicon has joined to one value; ``O`` is for none."""
+    return [label for label in value.split("|") if label not in ("", "O")]
 
 
 def association(name: str, table: Any) -> Number:
