@@ -9,6 +9,7 @@ import pytest
 
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
+from dovetail.features.algebra.nested_sets import TAG_LINES, NestedFeatures, nested_features
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.algebra.span_sets import SPAN_SETS, USUAL, SpanFeatures, span_features
 from dovetail.features.algebra.spans import parse_span
@@ -85,6 +86,22 @@ def test_resources_join_a_named_set() -> None:
     again = pickle.loads(pickle.dumps(features))
     assert again.parts == features.parts
     assert SpanFeatures.from_lines("again", features.lines(), (), resources).parts == features.parts
+
+
+def test_nested_sets_survive_being_written() -> None:
+    resources = {"c": Clusters.of_paths({"York": "01"}), "my list": Lexicon.of({"city": ["New York"]})}
+    more = [
+        "word[end] & pos[start - 1] & lower[end + 1]",
+        "class(phrase)",
+        "cluster(c, 1, phrase)",
+        "elsewhere(word[1])",
+    ]
+    features = nested_features("nested", resources, more=[*TAG_LINES, *more])  # type: ignore[arg-type]
+    lines = features.lines()
+    assert {"pos[start - 1] & word[end] & lower[end + 1]", "class(phrase)", "cluster(c, 1, phrase)"} <= {*lines}
+    assert {"tag(word[-1])", "joint(bias)", "lexicon('my list', phrase)", "bias[inside]", "bias"} <= {*lines}
+    assert NestedFeatures.from_lines("again", lines, (), resources).parts == features.parts  # type: ignore[arg-type]
+    assert features.without_columns(["pos"]).columns == ("word", "class")
 
 
 def test_a_set_of_another_kind_is_refused() -> None:

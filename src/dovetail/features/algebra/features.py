@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -117,7 +118,7 @@ class Features:
         """The set as lines of the algebra, one template each."""
         return [str(template) for template in self.templates]
 
-    @property
+    @cached_property
     def parts(self) -> dict[str, tuple[Template, ...]]:
         """The templates by what they are of, in the order of ``PARTS``; parts without a template are left out."""
         found = {part: tuple(t for t in self.templates if t.part == part) for part in self.PARTS}

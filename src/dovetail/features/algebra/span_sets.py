@@ -44,6 +44,7 @@ ENTITY_LINES = (
 """What is seen of an entity inside it and at its ends."""
 
 WHOLE_LINES = ("pos[start - 1] & pos[start]", "pos[end] & pos[end + 1]", "phrase", "lower(phrase)", "shape(phrase)")
+"""What is seen of it as a whole, and of the parts of speech at its edges."""
 
 SPAN_SETS: Named = {
     "liang-ner-spans": (

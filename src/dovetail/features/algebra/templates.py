@@ -24,7 +24,6 @@ from dovetail.features.resources.resource import Derivable, Resource
 
 Extracted = Sequence[Iterable[str] | Mapping[str, float]]
 
-
 NODE, EDGE = "node", "edge"
 
 
@@ -138,12 +137,12 @@ class Elsewhere(OfOne):
 
     offset: int
 
+    FORM: ClassVar = "elsewhere({attribute}[{place}])"
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The column of the attribute, and the words that come again."""
         return tuple(dict.fromkeys(("word", *super().columns)))
-
-    FORM: ClassVar = "elsewhere({attribute}[{place}])"
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dovetail.columns import Columns
-from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.algebra.features import Features
 from dovetail.features.resources.resource import Derivable
 from dovetail.text.sentence import Sentence
 
 
-def _makers(features: FeatureSet) -> dict[str, Derivable]:
+def _makers(features: Features) -> dict[str, Derivable]:
     return {name: maker for template in features.templates for name, maker in template.derived.items()}
 
 
-def columns_for(sentences: Sequence[Sentence], features: FeatureSet) -> Columns:
+def columns_for(sentences: Sequence[Sentence], features: Features) -> Columns:
     """All columns that a feature set reads."""
     columns = Columns.of(sentences, features.columns)
     for name, maker in _makers(features).items():
@@ -22,7 +22,7 @@ def columns_for(sentences: Sequence[Sentence], features: FeatureSet) -> Columns:
     return columns
 
 
-def with_derived(sentence: Sentence, features: FeatureSet) -> Sentence:
+def with_derived(sentence: Sentence, features: Features) -> Sentence:
     """The sentence with its derived columns as layers, for the eye."""
     columns = columns_for([sentence], features).columns
     for name in _makers(features):

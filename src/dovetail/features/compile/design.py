@@ -139,7 +139,8 @@ class Compiler:
             match template:
                 case At() if template.parts and len({(a.column, o) for a, o in template.parts}) == 1:
                     attribute, offset = template.parts[0]
-                    at.setdefault((attribute.column, offset), []).append(self._conjoined(template))
+                    keys = _product(salt(template), [self.attribute_keys(a) for a in template.reads])
+                    at.setdefault((attribute.column, offset), []).append(keys)
                 case At() if not all(a.single for a, _ in template.parts):
                     blocks.append(self._cross_product(template))
                 case Elsewhere(attribute=attribute, offset=offset):
@@ -173,17 +174,8 @@ class Compiler:
 
     def conjunction(self, template: At, first: np.uint64) -> Keys:
         """The key of a conjunction at every token, begun with ``first``. Shape [tokens]."""
-        key = np.array([first])
-        for attribute, offset in template.parts:
-            part = self.attribute_keys(attribute).keys[self.ids_at(attribute.column, offset)]
-            out = np.empty(len(part), dtype=np.uint64)
-            hashing.combine(key, part, out)
-            key = out
-        return key
-
-    def _conjoined(self, template: At) -> KeyRows:
-        """A conjunction of attributes of one type: rows are types."""
-        return _product(salt(template), [self.attribute_keys(a) for a, _ in template.parts])
+        parts = [self.attribute_keys(a).keys[self.ids_at(a.column, offset)] for a, offset in template.parts]
+        return hashing.conjoined(first, parts)
 
     def _cross_product(self, template: At) -> Rows:
         """A conjunction across positions where a part may have several values: rows are distinct combinations."""
@@ -250,11 +242,9 @@ class Compiler:
                         )
                     values.append(float(value))
                 counts.append(len(features))
-        keys = hashing.string_keys(names)
-        out = np.empty_like(keys)
-        hashing.combine(np.array([salt(template)]), keys, out)
+        keys = hashing.conjoined(salt(template), [hashing.string_keys(names)])
         index = np.arange(len(counts), dtype=np.int32)[:, None]
-        return Rows(index, hashing.pointers(counts), out, np.array(values, dtype=np.float64))
+        return Rows(index, hashing.pointers(counts), keys, np.array(values, dtype=np.float64))
 
 
 def _is_direct(template: Template) -> TypeGuard[At]:
@@ -273,8 +263,7 @@ def salt(template: Template) -> np.uint64:
 def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
     """Keys of every combination of one key from each part, row by row."""
     rows = len(parts[0].indptr) - 1
-    result = KeyRows(parts[0].indptr, np.empty_like(parts[0].keys))
-    hashing.combine(np.array([first]), parts[0].keys, result.keys)
+    result = KeyRows(parts[0].indptr, hashing.conjoined(first, [parts[0].keys]))
     for part in parts[1:]:
         counts, more = np.diff(result.indptr), np.diff(part.indptr)
         entry_row = np.repeat(np.arange(rows), counts)

@@ -9,7 +9,7 @@ A string of code points c_1 .. c_n under a seed has the key ``mix(fold(... fold(
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,6 +156,16 @@ def combine(salt: Keys, key: Keys, out: Keys) -> None:
     """``out[i] = mix(salt[i] xor key[i])``: append a part to a conjunction. Shapes: all [n]; salt may have length 1."""
     for i in range(len(key)):
         out[i] = mix(salt[i if len(salt) > 1 else 0] ^ key[i])
+
+
+def conjoined(first: np.uint64, parts: Iterable[Keys]) -> Keys:
+    """The keys of conjunctions: ``first`` joined with one key of each part in turn. Shapes: all [n]."""
+    key = np.array([first])
+    for part in parts:
+        out = np.empty(len(part), dtype=np.uint64)
+        combine(key, part, out)
+        key = out
+    return key
 
 
 def string_keys(strings: Sequence[str], seed: np.uint64 = BASIS) -> Keys:

@@ -50,9 +50,8 @@ def named_features(template: Template, sentence: Sentence, position: int) -> Ite
             yield NamedFeature("bias", first)
         case Call():
             for name, amount in weighted(template.function(sentence)[position]).items():
-                out = np.empty(1, dtype=np.uint64)
-                hashing.combine(np.array([first]), hashing.string_keys([name]), out)
-                yield NamedFeature(f"{template}={name}", out[0], amount)
+                key = hashing.conjoined(first, [hashing.string_keys([name])])[0]
+                yield NamedFeature(f"{template}={name}", key, amount)
 
 
 def _value(sentence: Sentence, column: str, position: int) -> str | None:
@@ -72,10 +71,6 @@ def _visible(text: str) -> str:
 
 
 def _key(first: np.uint64, attributes: Sequence[Attribute], values: Sequence[str]) -> np.uint64:
-    key = np.array([first])
-    for attribute, value in zip(attributes, values, strict=True):
-        out = np.empty(1, dtype=np.uint64)
-        hashing.combine(key, hashing.string_keys([value], attribute.seed), out)
-        key = out
-    result: np.uint64 = key[0]
-    return result
+    pairs = zip(attributes, values, strict=True)
+    key: np.uint64 = hashing.conjoined(first, [hashing.string_keys([v], a.seed) for a, v in pairs])[0]
+    return key

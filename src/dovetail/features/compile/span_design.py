@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,6 @@ from dovetail.features.algebra.templates import Template
 from dovetail.features.compile import hashing
 from dovetail.features.compile.design import Compiler, Rows, salt
 from dovetail.features.compile.hashing import Keys
-from dovetail.features.resources.association import Association
-from dovetail.features.resources.lexicon import Lexicon
 from dovetail.features.resources.templates import labels_in
 from dovetail.kernel import kernel
 
@@ -86,29 +85,24 @@ class SpanCompiler(Compiler):
             match template:
                 case Length():
                     blocks.append(self._length(template))
-                case LookedUp(attribute=Attribute(resource=(_, Lexicon() as lexicon))):
-                    blocks.append(self._labels(template, lexicon))
-                case LookedUp(attribute=Attribute(resource=(_, Association() as table))):
-                    blocks.append(self._association(template, table))
+                case LookedUp(attribute=Attribute(resource=(_, table))):
+                    look_up = self._labels if table.kind == "lexicon" else self._association
+                    blocks.append(look_up(template, table))
         return blocks
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
         """Phrases and pairs of ends: one key a candidate. Shapes: [candidates]."""
-        listed = list(templates)
-        phrases = [self._phrase(t) for t in listed if isinstance(t, Phrase)]
-        return phrases + [self._ends(t) for t in listed if isinstance(t, Ends)]
+        return [self._direct(template) for template in templates if isinstance(template, Phrase | Ends)]
 
-    def _phrase(self, template: Phrase) -> Keys:
-        values = self.tokens.attribute_keys(template.attribute).keys
-        column = self.text.columns[template.attribute.column]
-        out = np.empty(self.columns.tokens, dtype=np.uint64)
-        phrase_keys(column.ids, self.text.offsets, values, salt(template), self.longest, out)
-        return out
-
-    def _ends(self, template: Ends) -> Keys:
-        start, end = (self.tokens.conjunction(at, salt(template)) for at in (template.start, template.end))
-        out = np.empty(self.columns.tokens, dtype=np.uint64)
-        pair_keys(start, end, self.text.offsets, self.longest, out)
+    def _direct(self, template: Phrase | Ends) -> Keys:
+        first, out = salt(template), np.empty(self.columns.tokens, dtype=np.uint64)
+        if isinstance(template, Ends):
+            start, end = (self.tokens.conjunction(at, first) for at in (template.start, template.end))
+            pair_keys(start, end, self.text.offsets, self.longest, out)
+        else:
+            values = self.tokens.attribute_keys(template.attribute).keys
+            ids = self.text.columns[template.attribute.column].ids
+            phrase_keys(ids, self.text.offsets, values, first, self.longest, out)
         return out
 
     def _length(self, template: Length) -> Rows:
@@ -131,7 +125,7 @@ class SpanCompiler(Compiler):
         number = np.flatnonzero(start + length <= np.repeat(end, self.longest))
         return number, start[number], length[number]
 
-    def _labels(self, template: Template, lexicon: Lexicon) -> Rows:
+    def _labels(self, template: Template, lexicon: Any) -> Rows:
         number, start, length = self._spans()
         found = lexicon.within(self.text.columns["word"], start, length)
         values = [[] if i == 0 else labels_in(value) for i, value in enumerate(found.types)]
@@ -141,7 +135,7 @@ class SpanCompiler(Compiler):
         keys = hashing.string_keys([label for value in values for label in value], salt(template))
         return Rows(index[:, None], hashing.pointers(counts), keys)
 
-    def _association(self, template: Template, table: Association) -> Rows:
+    def _association(self, template: Template, table: Any) -> Rows:
         number, start, length = self._spans()
         value = table.within(self.text.columns["word"], start, length)
         distinct, inverse = np.unique(value, return_inverse=True)

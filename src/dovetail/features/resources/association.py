@@ -15,6 +15,7 @@ from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.compile.hashing import string_keys
 from dovetail.features.resources.association_count import Characters, GramTable, Progress, Unit, Words, stretches
 from dovetail.features.resources.association_table import CountTable, Values
+from dovetail.modelfile import load_model, save_model
 from dovetail.text.files import Source, source_names
 from dovetail.text.words import half_width
 
@@ -155,15 +156,11 @@ class Association:
 
     def save(self, path: str | Path) -> None:
         """Write the table to one file, whole or not at all."""
-        from dovetail.modelfile import save_model
-
         save_model(path, {"kind": self.kind, "settings": self.settings()}, self.arrays())
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read a table that `save` wrote; its arrays are mapped, not copied."""
-        from dovetail.modelfile import load_model
-
         header, arrays = load_model(path, kind=cls.kind)
         try:
             return cls.restore(header["settings"], arrays)

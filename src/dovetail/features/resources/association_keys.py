@@ -21,6 +21,19 @@ def append_unit(prefix: Keys, unit: Keys, out: Keys) -> None:
         out[i] = mix(prefix[i] * PRIME + unit[i])
 
 
+def sequence_keys(units: Keys) -> Keys:
+    """The key of each row of unit keys. Shapes: [rows, length] to [rows].
+
+    >>> pair = sequence_keys(string_keys(["New", "York"]).reshape(1, 2))
+    >>> bool(pair == sequence_keys(string_keys(["York", "New"]).reshape(1, 2)))
+    False
+    """
+    keys = np.ascontiguousarray(units[:, 0])
+    for column in range(1, units.shape[1]):
+        append_unit(keys, np.ascontiguousarray(units[:, column]), keys)
+    return keys
+
+
 def window_keys(units: Keys, longest: int) -> list[Keys]:
     """The keys of the windows of 1, 2, ... ``longest`` units that begin at each position.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex
 from dovetail.features.resources.association_count import GramTable
-from dovetail.features.resources.association_keys import window_keys
+from dovetail.features.resources.association_keys import sequence_keys, window_keys
 
 Values = NDArray[np.float64]
 ROWS_AT_ONCE = 1 << 18
@@ -161,8 +161,16 @@ class CountTable:
 
     def _of_rows(self, units: Known, rows: NDArray[np.int32]) -> Values:
         """MI of sequences given as rows of numbers of known units. Shapes: rows [sequences, length]."""
+        first, _ = self._edges(units.place[rows[:, 0]])
+        _, last = self._edges(units.place[rows[:, -1]])
+
+        def part(at: int, size: int) -> Values:
+            if size == 1:
+                return first if at == 0 else last
+            return self._log_probability(self._counts(sequence_keys(units.keys[rows[:, at : at + size]])), size)
+
         length = rows.shape[1]
-        return self.information(units.take(rows.ravel()), length, np.zeros(length + 1))[length][::length]
+        return part(0, length) - _best_division(part, length)
 
 
 def _best_division(part: Callable[[int, int], Values], length: int) -> Values:

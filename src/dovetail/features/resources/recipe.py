@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dovetail.clusters.brown import brown
 from dovetail.clusters.clustering import Clustering
@@ -19,10 +18,9 @@ from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.exchange import exchange
 from dovetail.clusters.progress import Report
 from dovetail.errors import DovetailError
+from dovetail.features.resources.casing import casing
+from dovetail.features.resources.clusters import Clusters
 from dovetail.text.report import ReadReport
-
-if TYPE_CHECKING:
-    from dovetail.features.resources.clusters import Clusters
 
 FINEST = 1000
 COARSE = 200
@@ -89,9 +87,6 @@ def as_resources(clusterings: Mapping[str, Clustering]) -> dict[str, Clusters]:
 
     Classes of a flat clustering are used whole, those of Brown's tree at several levels.
     """
-    from dovetail.features.resources.casing import casing
-    from dovetail.features.resources.clusters import Clusters
-
     found = {name: Clusters.of(clustering) for name, clustering in clusterings.items()}
     for name in found:
         if name.rstrip("_") in FLAT:

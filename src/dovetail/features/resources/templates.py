@@ -29,7 +29,6 @@ FROM_FILES = ("clusters", "lexicon", "association")
 
 NONE = "-"
 """The value of a word without a cluster, where there must be one value for every word."""
-OUTSIDE = "O"  # what a lexicon says of a token in none of its phrases
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,8 @@ def lexicon(name: str, table: Any) -> Source:
 
 
 def labels_in(value: str) -> list[str]:
-    """The labels of a token or of a segment that a lexicon has joined to one value."""
-    return [label for label in value.split("|") if label not in ("", OUTSIDE)]
+    """The labels of a token or of a segment that a lexicon has joined to one value; ``O`` is for none."""
+    return [label for label in value.split("|") if label not in ("", "O")]
 
 
 def association(name: str, table: Any) -> Number:
