@@ -1,13 +1,8 @@
 """Chains: one label a token, each seen together with the one or two before it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 from dovetail.structures.chain.single import Chain, ChainBatch, ChainPotentials
 
 __all__ = ["Chain", "ChainBatch", "ChainPotentials"]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)

@@ -1,10 +1,6 @@
 """Trees of a weighted context-free grammar."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 from dovetail.structures.grammar.coarse import symbol_posteriors
 from dovetail.structures.grammar.parts import Derivation, Grammar, GrammarPotentials, Mask, cell_count, cells
 from dovetail.structures.grammar.recall import SpanMarginals
@@ -36,5 +32,4 @@ __all__ = [
     "viterbi",
 ]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)

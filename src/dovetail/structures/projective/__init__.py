@@ -1,10 +1,6 @@
 """Projective dependency trees."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 from dovetail.structures.projective.batch import ProjectiveBatch
 from dovetail.structures.projective.parts import Places, ProjectivePotentials
 from dovetail.structures.projective.single import Projective
@@ -16,5 +12,4 @@ __all__ = [
     "ProjectivePotentials",
 ]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)
