@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
 
-def modules_of(package: str) -> Callable[[str], ModuleType]:
-    """The ``__getattr__`` of a package: a name that it lacks may be one of its modules.
+def open_room(package: str) -> None:
+    """Let a package find its modules when they are first asked for: it gets a ``__getattr__``, which type checkers,
+    who know the modules, need not see.
 
-    >>> modules_of("dovetail.text")("brackets").__name__
+    >>> import dovetail.text
+    >>> dovetail.text.brackets.__name__
     'dovetail.text.brackets'
     """
 
@@ -20,4 +22,4 @@ def modules_of(package: str) -> Callable[[str], ModuleType]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return import_module(f"{package}.{name}")
 
-    return find
+    vars(sys.modules[package])["__getattr__"] = find

@@ -57,7 +57,7 @@ def curve(
     """
     chosen = _configurations(config, config_file)
     wanted = parse_sizes(sizes)
-    from dovetail.curves import LearningCurve, curves_of, curves_table, savings
+    from dovetail.curves import LearningCurve
 
     plan = LearningCurve(chosen, wanted, draws, seed)
     for configuration in chosen:
@@ -69,13 +69,7 @@ def curve(
         tasks = plan.tasks(data)
         jobs = runs.default_jobs(jobs, len(tasks))
         done = runs.watched(plan.runs(data, log, jobs), [task.size for task in tasks], jobs, reporter, output)
-    runs.warn_of_strangers(log, done)
-    order = {configuration.name: number for number, configuration in enumerate(chosen)}
-    curves = curves_of(sorted(done, key=lambda run: order[run.series]))
-    runs.write_results(curves, output, "Learning curve", runs.metric_of(done))
-    print(curves_table(curves))
-    for line in savings(curves, curves[0]):
-        print(line)
+    runs.results(done, log, [configuration.name for configuration in chosen], 0, output, "Learning curve")
 
 
 def _configurations(listed: list[str] | None, file: Path | None) -> list[Configuration]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dovetail.curves.data import CurveData
     from dovetail.curves.plot import Axis
     from dovetail.curves.runs import Run, RunLog
-    from dovetail.curves.summary import Curve
     from dovetail.text.sentence import Sentence
 
 Train = Annotated[
@@ -153,28 +152,31 @@ def describe_seconds(seconds: float) -> str:
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def warn_of_strangers(log: RunLog, runs: Sequence[Run]) -> None:
-    """Say so when the folder holds runs of other data, settings or sizes, which are left out."""
+def results(
+    runs: Sequence[Run],
+    log: RunLog,
+    order: Sequence[str],
+    reference: int,
+    output: Path,
+    title: str,
+    axes: Sequence[Axis] = ("sentences",),
+) -> None:
+    """Write the points as CSV and the pictures; print the table, and what each curve saves over the reference.
+
+    Curves come in this order, others after them. Runs of other data, settings or sizes are left out, with a warning.
+    """
+    from dovetail.curves import curves_csv, curves_of, curves_table, draw_curves, savings
+    from dovetail.text.files import atomic_writer
+
     strangers = len(log.runs.keys() - {run.fingerprint for run in runs})
     if strangers:
         warn(f"{log.path}: left out {count(strangers, 'run')} of other data, settings or sizes")
-
-
-def write_results(
-    curves: Sequence[Curve], output: Path, title: str, metric: str, axes: Sequence[Axis] = ("sentences",)
-) -> None:
-    """The table of all points as CSV, and the pictures."""
-    from dovetail.curves.plot import draw_curves
-    from dovetail.curves.table import curves_csv
-    from dovetail.text.files import atomic_writer
-
+    rank = {name: number for number, name in enumerate(order)}
+    curves = curves_of(sorted(runs, key=lambda run: rank.get(run.series, len(rank))))
     with atomic_writer(output / "curve.csv") as file:
         file.write(curves_csv(curves))
     if find_spec("matplotlib") is not None:
+        metric = "F1" if any(run.precision is not None for run in runs) else "accuracy"
         for suffix in ("svg", "png"):
             draw_curves(curves, output / f"curve.{suffix}", title, metric, axes)
-
-
-def metric_of(runs: Sequence[Run]) -> str:
-    """What the scores are: F1 of entities, or the accuracy of plain labels."""
-    return "F1" if any(run.precision is not None for run in runs) else "accuracy"
+    print("\n".join([curves_table(curves), *savings(curves, curves[reference])]))

@@ -54,7 +54,7 @@ def simulate(
     """
     from dovetail.active.simulation import Simulation, Strategy
     from dovetail.active.uncertainty import SUMS
-    from dovetail.curves import curves_of, curves_table, parse_configuration, savings
+    from dovetail.curves import parse_configuration
 
     measures = list(dict.fromkeys(measure.value for measure in by or [Measure.sequence_entropy]))
     ways = [Strategy(name, discount if name in SUMS or len(measures) == 1 else 0.0, diversity) for name in measures]
@@ -67,10 +67,5 @@ def simulate(
         series = len(plan.rounds(data))
         jobs = runs.default_jobs(jobs, series)
         done = runs.watched(plan.runs(data, log, jobs), plan.sizes(data) * series, jobs, reporter, output)
-    runs.warn_of_strangers(log, done)
-    order = {way.name: number for number, way in enumerate(ways)}
-    curves = curves_of(sorted(done, key=lambda run: order.get(run.series, len(order))))  # random last
-    runs.write_results(curves, output, "Chosen and random sentences", runs.metric_of(done), ("sentences", "tokens"))
-    print(curves_table(curves))
-    for line in savings(curves, curves[-1]):
-        print(line)
+    names = [way.name for way in ways]  # random comes last
+    runs.results(done, log, names, -1, output, "Chosen and random sentences", ("sentences", "tokens"))

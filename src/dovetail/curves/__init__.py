@@ -1,15 +1,11 @@
 """Learning curves: scores against the number of labelled sentences, for several configurations and draws."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from dovetail.curves.configurations import Configuration, parse_configuration, read_configurations
 from dovetail.curves.curve import LearningCurve
 from dovetail.curves.plot import draw_curves
 from dovetail.curves.summary import Curve, Point, curves_of
 from dovetail.curves.table import curves_csv, curves_table, savings
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 
 __all__ = [
     "Configuration",
@@ -25,5 +21,4 @@ __all__ = [
     "savings",
 ]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)

@@ -1,9 +1,5 @@
 """Scorers of the field, significance and calibration."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from dovetail.evaluate.attachments import AttachmentScores, attachment_counts, attachment_scores
 from dovetail.evaluate.bootstrap import Comparison, ScoreInterval, bootstrap_interval, paired_bootstrap
 from dovetail.evaluate.brackets import BracketScores, bracket_counts, bracket_scores
@@ -15,7 +11,7 @@ from dovetail.evaluate.plot import reliability_plot
 from dovetail.evaluate.report import scores_dict, scores_table
 from dovetail.evaluate.shuffling import ShufflingTest, stratified_shuffling
 from dovetail.evaluate.tokens import TokenScores, token_scores
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 
 __all__ = [
     "AttachmentScores",
@@ -48,5 +44,4 @@ __all__ = [
     "token_scores",
 ]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)

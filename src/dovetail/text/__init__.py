@@ -1,10 +1,6 @@
 """What is read and written: sentences, documents, spans; one module a format."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 from dovetail.text.brackets import read_brackets, write_brackets
 from dovetail.text.brat import read_brat, write_brat
 from dovetail.text.conll import read_conll, write_conll
@@ -44,5 +40,4 @@ __all__ = [
     "write_text",
 ]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)

@@ -1,10 +1,5 @@
 """Tables made from other text, which features read: clusters, lists, association."""
 
-from __future__ import annotations
+from dovetail.rooms import open_room
 
-from typing import TYPE_CHECKING
-
-from dovetail.rooms import modules_of
-
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)

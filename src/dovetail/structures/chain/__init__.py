@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 from dovetail.structures.chain.batch import Chain, ChainBatch
 from dovetail.structures.chain.parts import ChainPotentials
 
 __all__ = ["Chain", "ChainBatch", "ChainPotentials"]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)

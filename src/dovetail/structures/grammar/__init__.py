@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 from dovetail.structures.grammar.batch import GrammarBatch, ParseChart
 from dovetail.structures.grammar.parts import (
     Derivation,
@@ -37,5 +35,4 @@ __all__ = [
     "viterbi",
 ]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)

@@ -1,14 +1,9 @@
 """Segments within segments."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from dovetail.rooms import modules_of
+from dovetail.rooms import open_room
 from dovetail.structures.nested.batch import LONGEST, NestedBatch
 from dovetail.structures.nested.parts import TABLES, NestedPotentials, NestedSegments
 
 __all__ = ["LONGEST", "TABLES", "NestedBatch", "NestedPotentials", "NestedSegments"]
 
-if not TYPE_CHECKING:
-    __getattr__ = modules_of(__name__)
+open_room(__name__)
