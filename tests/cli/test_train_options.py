@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import Field, fields, replace
@@ -126,6 +127,14 @@ def test_every_number_has_bounds_and_every_wrong_value_is_refused(
                 if f.name in options:
                     arguments = with_option(kind, options[f.name], value, tmp_path)
                     assert "none.jsonl: no such file" in run("train", kind.kind, *arguments).err
+
+
+@kinds
+def test_what_an_estimator_takes_its_command_offers(kind: type[Training]) -> None:
+    model = getattr(dovetail, kind.model)
+    fit, save = inspect.signature(model.fit).parameters, inspect.signature(model.save).parameters
+    able = {"init": "init" in fit, "resume": "checkpoint" in fit, "half": "half" in save, "compact": "compact" in save}
+    assert {name: name in kind.takes.split() for name in able} == able
 
 
 def test_settings_of_the_same_name_have_the_same_type_and_words() -> None:

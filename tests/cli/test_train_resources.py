@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from dovetail import Tagger
+from dovetail.modelfile import load_model
 from dovetail.text.formats import sentences
+from dovetail.text.jsonl import write_jsonl
+from dovetail.text.sentence import Sentence, Span
 from tests.cli.conftest import Run
 from tests.cli.test_train_tagger import train
+
+ARCS = {"head": ("2", "0"), "deprel": ("nsubj", "root"), "pos": ("NNP", "VBD")}
 
 
 @pytest.fixture
@@ -46,6 +52,19 @@ def test_clusters_that_were_kept_give_the_same_model(run: Run, data: Path, raw: 
     words = [s.words for s in sentences(data / "dev.conll")]
     assert Tagger.load(one).predict(words) == Tagger.load(other).predict(words)
     assert resources(other) == MADE
+
+
+@pytest.mark.parametrize(("kind", "layers"), [("nested", {}), ("dependency", ARCS)])
+def test_other_models_take_raw_text_as_well(
+    run: Run, raw: Path, tmp_path: Path, kind: str, layers: dict[str, tuple[str, ...]]
+) -> None:
+    write_jsonl([Sentence(("Ada", "slept"), layers, (Span(0, 1, "PER"),))] * 4, tmp_path / "t.jsonl")
+    files = ("--train", tmp_path / "t.jsonl", "--output", tmp_path / "m", "--unlabelled", raw)
+    more = ("--save-clusters", tmp_path / "kept", "--iterations", 1, "--quiet")
+    code, _, err = run("train", kind, *files, *more)
+    assert code == 0, err
+    assert {p.name for p in (tmp_path / "kept").iterdir()} == {"brown.paths", "exchange.paths", "fine.paths"}
+    assert {"brown", "exchange", "fine"} <= set(json.dumps(load_model(tmp_path / "m")[0]).split('"'))
 
 
 def test_raw_text_may_be_an_annotated_file(run: Run, data: Path, tmp_path: Path) -> None:

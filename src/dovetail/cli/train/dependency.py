@@ -20,17 +20,14 @@ class DependencyTraining(Training):
     """
 
     kind, model, settings, domains = "dependency", "DependencyParser", DependencySettings, DependencyDomains
-    takes = "domain columns clusters init resume half"
+    takes = "domain columns unlabelled clusters save_clusters init resume half"
     learns = "Sentences with heads, relations and tags (may be .gz)"
 
-    def check_data(self, sentences: Sequence[Any], path: Path) -> None:
-        """There are words, and their heads make trees."""
-        super().check_data(sentences, path)
-        check_heads(sentences, path, self.corpora)
-
-    def check_dev(self, sentences: Sequence[Any], path: Path) -> None:
-        """Heads make trees there as well."""
-        check_heads(sentences, path, self.corpora)
+    def read(self, path: Path) -> list[Any]:
+        """Sentences whose heads make trees."""
+        found = super().read(path)
+        check_heads(found, path, self.corpora)
+        return found
 
     def needs(self, model: Any, sentences: Sequence[Any]) -> list[str]:
         """Parts of speech, unless they are predicted."""

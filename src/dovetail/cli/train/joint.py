@@ -45,11 +45,3 @@ class JointTraining(ParserTraining):
         """Trees with entities, and what has only one of them."""
         both = f"{count(card['sentences'], 'tree')} with {card['entities']:,} entities"
         return f"{both}, {card['trees_only']:,} trees alone, {card['entities_only']:,} sentences with entities alone,"
-
-    def shape(self, card: Mapping[str, Any]) -> list[str]:
-        """Nothing, and so of its parts."""
-        return []
-
-    def parts(self, model: Any) -> str:
-        """Nothing."""
-        return ""

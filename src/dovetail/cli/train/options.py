@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
@@ -18,113 +18,74 @@ from dovetail.models.settings import Setting, setting_of
 
 TYPES = {"int": int, "float": float, "bool": bool}
 METAVARS = {"int": "N", "float": "X"}
+FILE, FILES, NAMED = Path | None, list[Path] | None, list[str] | None
 
 
-class Options:
-    """What is given to a command besides settings; what a kind of model does not take has its default here."""
+def named(type_: Any, flag: str, metavar: str, help: str, role: Reads | Writes | None = None) -> Any:
+    """An option that names what is read or written."""
+    return Annotated[type_, typer.Option(flag, metavar=metavar, help=help), role or Reads(named=type_ == NAMED)]
 
-    output: options.ModelOutput
-    train: Annotated[Path | None, typer.Option("--train", metavar="FILE", help="..."), Reads()] = None
-    dev: Annotated[
-        Path | None,
-        typer.Option("--dev", metavar="FILE", help="Held-out text, to stop at the best score and to tune on."),
-        Reads(),
-    ] = None
-    domain: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--domain",
-            metavar="NAME=FILE",
-            help="Instead of --train: annotated text of one of several domains; repeat it for each.",
-        ),
-        Reads(named=True),
-    ] = None
-    dev_domain: Annotated[
-        list[str] | None,
-        typer.Option("--dev-domain", metavar="NAME=FILE", help="Instead of --dev: held-out text of a domain; repeat."),
-        Reads(named=True),
-    ] = None
-    trees_only: Annotated[
-        Path | None,
-        typer.Option("--trees-only", metavar="FILE", help="More text, with trees but without entities."),
-        Reads(),
-    ] = None
-    entities_only: Annotated[
-        Path | None,
-        typer.Option("--entities-only", metavar="FILE", help="More text, with entities but without trees."),
-        Reads(),
-    ] = None
-    input_format: options.InputFormat = None
-    columns: options.Columns = None
-    encoding: options.Encoding = "utf-8"
-    unlabelled: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--unlabelled",
-            metavar="RAW",
-            help="Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated.",
-        ),
-        Reads(),
-    ] = None
-    clusters: Annotated[
-        list[Path] | None,
-        typer.Option("--clusters", metavar="PATHS", help="Existing clusters: a file or a folder; may be repeated."),
-        Reads(),
-    ] = None
-    lexicon: Annotated[
-        list[str] | None,
-        typer.Option("--lexicon", metavar="NAME=FILE", help="A list of names, one per line; may be repeated."),
-        Reads(named=True),
-    ] = None
-    association: Annotated[
-        list[Path] | None,
-        typer.Option("--association", metavar="RAW", help="Raw text to count word associations in; may be repeated."),
-        Reads(),
-    ] = None
-    save_clusters: Annotated[
-        Path | None,
-        typer.Option(
-            "--save-clusters", metavar="FOLDER", help="Save the clusters of --unlabelled here, for --clusters."
-        ),
+
+COMMON: dict[str, Any] = {
+    "output": options.ModelOutput,
+    "dev": named(FILE, "--dev", "FILE", "Held-out text, to stop at the best score and to tune on."),
+    "domain": named(
+        NAMED, "--domain", "NAME=FILE",
+        "Instead of --train: annotated text of one of several domains; repeat it for each.",
+    ),
+    "dev_domain": named(NAMED, "--dev-domain", "NAME=FILE", "Instead of --dev: held-out text of a domain; repeat."),
+    "trees_only": named(FILE, "--trees-only", "FILE", "More text, with trees but without entities."),
+    "entities_only": named(FILE, "--entities-only", "FILE", "More text, with entities but without trees."),
+    "input_format": options.InputFormat,
+    "columns": options.Columns,
+    "encoding": options.Encoding,
+    "unlabelled": named(
+        FILES, "--unlabelled", "RAW",
+        "Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated.",
+    ),
+    "clusters": named(FILES, "--clusters", "PATHS", "Existing clusters: a file or a folder; may be repeated."),
+    "lexicon": named(NAMED, "--lexicon", "NAME=FILE", "A list of names, one per line; may be repeated."),
+    "association": named(
+        FILES, "--association", "RAW", "Raw text to count word associations in; may be repeated."
+    ),
+    "save_clusters": named(
+        FILE, "--save-clusters", "FOLDER", "Save the clusters of --unlabelled here, for --clusters.",
         Writes(inside=("brown.paths", "exchange.paths", "fine.paths")),
-    ] = None
-    init: Annotated[
-        Path | None, typer.Option("--init", metavar="MODEL", help="Start from the weights of this model."), Reads()
-    ] = None
-    resume: Annotated[
+    ),
+    "init": named(FILE, "--init", "MODEL", "Start from the weights of this model."),
+    "resume": Annotated[
         bool,
         typer.Option("--resume", help="Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists."),
-    ] = False
-    half: Annotated[bool, typer.Option("--half", help="Store weights in half precision, for a smaller file.")] = False
-    compact: Annotated[
+    ],
+    "half": Annotated[bool, typer.Option("--half", help="Store weights in half precision, for a smaller file.")],
+    "compact": Annotated[
         bool, typer.Option("--compact", help="Store a weight in one byte, with short keys: the smallest file.")
-    ] = False
-    quiet: options.Quiet = False
-
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.__dict__.update(given)
-
-
+    ],
+    "quiet": options.Quiet,
+}  # fmt: skip
+"""The options of commands that train, except settings and ``--train``."""
+DEFAULTS = {"train": None, **dict.fromkeys(COMMON), "encoding": "utf-8"}
+DEFAULTS |= dict.fromkeys(("resume", "half", "compact", "quiet"), False)
 EVERY = ("output", "train", "dev", "input_format", "encoding", "quiet")
-"""The options of all commands."""
+"""Those of all commands."""
 
 
 def common_options(names: str, learns: str, own: Mapping[str, Any]) -> Iterator[inspect.Parameter]:
     """Those of all commands and those named, some in a way of their own. ``learns`` is the help of ``--train``."""
-    kinds = {**get_type_hints(Options, include_extras=True), **own}
+    kinds = {**COMMON, **own}
     some = "domain" in names.split()
     say = f"{learns}; required, unless --domain is given." if some else f"{learns}."
     train = typer.Option("--train", metavar="FILE", help=say)
     kinds["train"] = Annotated[Path | None, train, Reads()] if some else Annotated[Path, train, Reads()]
     for name in (*EVERY, *names.split()):
         required = name == "output" or (name == "train" and not some)
-        yield _parameter(name, kinds[name], inspect.Parameter.empty if required else getattr(Options, name))
+        yield _parameter(name, kinds[name], inspect.Parameter.empty if required else DEFAULTS[name])
 
 
 def shown_settings(settings: type) -> dict[str, Field[Any]]:
     """The settings of a dataclass that the command line shows, by name."""
-    hidden = getattr(settings, "hidden", ())
-    known = {f.name: (f, setting_of(f)) for f in fields(settings) if f.name not in hidden}
+    not_shown = getattr(settings, "not_shown", ())
+    known = {f.name: (f, setting_of(f)) for f in fields(settings) if f.name not in not_shown}
     return {name: f for name, (f, one) in known.items() if one is not None and not one.hidden}
 
 

@@ -20,7 +20,7 @@ class ParserTraining(Training):
     domains: ClassVar[type[Domains] | None] = ParserDomains
     takes = "domain unlabelled clusters save_clusters"
     learns = "Trees: brackets, or JSON lines with a field tree (may be .gz)"
-    own = {"input_format": options.TreeFormat}  # noqa: RUF012
+    own: ClassVar[Mapping[str, Any]] = {"input_format": options.TreeFormat}
 
     def check_data(self, sentences: Sequence[Any], path: Path) -> None:
         """There are trees."""
@@ -38,10 +38,6 @@ class ParserTraining(Training):
         """Trees and words."""
         return f"{count(card['sentences'], 'tree')}, {count(card['tokens'], 'word')}"
 
-    def shape(self, card: Mapping[str, Any]) -> list[str]:
-        """How large the grammar is."""
-        return [f"grammar: {count(card['symbols'], 'symbol')}, {count(card['rules'], 'rule')}"]
-
     def parts(self, model: Any) -> str:
-        """Weights."""
-        return count(model.card_["weights"], "weight")
+        """The grammar and the weights."""
+        return ", ".join(count(model.card_[f"{noun}s"], noun) for noun in ("symbol", "rule", "weight"))

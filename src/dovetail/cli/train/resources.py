@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail.cli.console import count, warn_all
 from dovetail.cli.progress import Reporter
-from dovetail.cli.train.options import Options
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ RESERVED = {"brown", "exchange", "fine", "casing", "association"}
 """Names that the recipe gives to what it makes."""
 
 
-def word_resources(reporter: Reporter, given: Options, threads: int | None) -> dict[str, Any]:
+def word_resources(reporter: Reporter, given: Any, threads: int | None) -> dict[str, Any]:
     """Everything that was asked for, by the names that templates use."""
     from dovetail.features.resources.recipe import as_resources, read_clusterings
     from dovetail.text.report import ReadReport
@@ -50,7 +49,7 @@ def word_resources(reporter: Reporter, given: Options, threads: int | None) -> d
     return found
 
 
-def character_resources(reporter: Reporter, given: Options, width: bool) -> dict[str, Any]:
+def character_resources(reporter: Reporter, given: Any, width: bool) -> dict[str, Any]:
     """What was counted or read about characters, by name; ``width`` as the setting ``normalise_width``."""
     from dovetail.features.resources.clusters import Clusters
     from dovetail.features.resources.recipe import read_clusterings

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from dovetail.cli.console import count
 from dovetail.cli.corpus import CorpusFormat
-from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter
 from dovetail.cli.scores import score
+from dovetail.cli.train.options import FILES, named
 from dovetail.cli.train.resources import character_resources
 from dovetail.cli.train.training import Training
 from dovetail.errors import DovetailError
@@ -27,10 +27,8 @@ class SegmenterTraining(Training):
     kind, model, settings = "segmenter", "Segmenter", SegmenterSettings
     takes = "columns association unlabelled clusters lexicon resume half"
     learns = "A .txt file with words separated by spaces, or annotated text with entities (may be .gz)"
-    own = {  # noqa: RUF012
-        "unlabelled": Annotated[
-            list[Path] | None, typer.Option("--unlabelled", metavar="RAW", help=UNLABELLED), Reads()
-        ],
+    own: ClassVar[Mapping[str, Any]] = {
+        "unlabelled": named(FILES, "--unlabelled", "RAW", UNLABELLED),
         "input_format": Annotated[
             CorpusFormat | None,
             typer.Option(help="Format of annotated text.", show_default="from the file name; .txt is words"),

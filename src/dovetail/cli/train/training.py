@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from dovetail.cli import options
@@ -17,7 +18,7 @@ from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train.domains import Domains
 from dovetail.cli.train.doubts import dev_doubts
 from dovetail.cli.train.options import (
-    Options,
+    DEFAULTS,
     choices_of,
     common_options,
     given_settings,
@@ -52,7 +53,7 @@ class Training:
     """What fitting begins with, if the estimator does not tell."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self.given = Options(values)
+        self.given: Any = SimpleNamespace(**{**DEFAULTS, **values})
         self.chosen = given_settings(self.settings, values)
         self.several = self.domains(values) if self.domains is not None else None
         format = self.given.input_format
@@ -67,7 +68,6 @@ class Training:
             self.several.run(self, model)
             return
         given = self.given
-        assert given.train is not None
         start = type(model).load(given.init) if given.init is not None else None
         checkpoint = given.output.with_name(given.output.name + ".checkpoint") if given.resume else None
         began = time.perf_counter()
@@ -76,8 +76,6 @@ class Training:
             sentences = self.read(given.train)
             self.check_data(sentences, given.train)
             held_out = self.read(given.dev) if given.dev is not None else None
-            if given.dev is not None and held_out:
-                self.check_dev(held_out, given.dev)
             more = self.read_more()
             warn_all(self.repairs())
             warn_all(self.doubts(sentences, held_out))
@@ -89,9 +87,10 @@ class Training:
         if checkpoint is not None and checkpoint.exists():
             say(f"run the same command again to continue from {checkpoint}")
         results, card = self.results(model, held_out or []), model.card_
-        lines = [*results, ""] if results else []
-        lines += [f"trained on {self.data(card)} in {seconds:.1f} s", *self.shape(card)]
-        print("\n".join([*lines, *ending(card, given.output, self.parts(model))]))
+        trained = f"trained on {self.data(card)} in {seconds:.1f} s"
+        print(
+            "\n".join([*results, *([""] if results else []), trained, *ending(card, given.output, self.parts(model))])
+        )
 
     def check_options(self) -> None:
         """Refuse options that do not go together."""
@@ -157,9 +156,6 @@ class Training:
         """An error if there is nothing to learn from in the file that was read."""
         self.corpora.check_training(sentences, path)
 
-    def check_dev(self, sentences: Sequence[Any], path: Path) -> None:
-        """An error if the held-out file cannot be scored on."""
-
     def repairs(self) -> list[str]:
         """What had to be repaired in the files."""
         return list(self.corpora.report.lines())
@@ -197,10 +193,6 @@ class Training:
     def data(self, card: Mapping[str, Any]) -> str:
         """What the model was trained on."""
         return f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
-
-    def shape(self, card: Mapping[str, Any]) -> list[str]:
-        """More lines about the model."""
-        return []
 
     def parts(self, model: Any) -> str:
         """How large the model is, besides its bytes."""

@@ -24,7 +24,7 @@ class JointSettings(TreeParserSettings):
     balance: bool = settings.balance(help="Choose on dev how much an entity adds to the score of a tree.")
     """For the best F1; without dev it is 0.5."""
 
-    hidden: ClassVar[frozenset[str]] = frozenset(
+    not_shown: ClassVar[frozenset[str]] = frozenset(
         "features vertical horizontal direction head_tags relax threshold optimiser batch gain min_count".split()
     )
     """Settings of a parser that the command line leaves out here."""
