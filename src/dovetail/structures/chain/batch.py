@@ -84,7 +84,9 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
         labels = np.zeros(self.tokens, np.int32)
         scores = np.zeros(len(self))
         self._map(lambda low, high: viterbi(*self._span(low, high), labels, scores))
-        labels[np.repeat(scores == -np.inf, np.diff(self.offsets))] = NONE
+        impossible = scores == -np.inf
+        if impossible.any():
+            labels[np.repeat(impossible, np.diff(self.offsets))] = NONE
         return labels
 
     def kbest(self, k: int) -> tuple[Labels, Floats]:

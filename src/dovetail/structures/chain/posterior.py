@@ -9,7 +9,7 @@ import numpy as np
 from dovetail.kernel import inner, kernel
 from dovetail.structures.chain.parts import ChainPotentials, PathQueries, Posterior, layout, states
 from dovetail.structures.contract import Floats, Integers, Labels
-from dovetail.structures.logs import draw, exp_less
+from dovetail.structures.loops import draw, exp_less, most_tokens
 
 
 @inner
@@ -214,9 +214,7 @@ def tangents(posterior: Posterior, low: int, high: int, direction: ChainPotentia
     table, labels = posterior.potentials.transition.shape
     order, has_edge = posterior.order, posterior.potentials.edge.shape[0] > 0
     first_state = layout(order, labels)[2]
-    longest = 0
-    for n in range(low, high):
-        longest = max(longest, posterior.offsets[n + 1] - posterior.offsets[n])
+    longest = most_tokens(posterior.offsets, low, high)
     probabilities = np.empty(labels)
     joint = np.empty((table, labels))
     totals = np.empty(table)

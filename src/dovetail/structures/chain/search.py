@@ -7,6 +7,7 @@ import numpy as np
 from dovetail.kernel import kernel
 from dovetail.structures.chain.parts import NONE, ChainPotentials, layout, predecessors, states
 from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.loops import most_tokens
 
 
 @kernel
@@ -20,9 +21,7 @@ def viterbi(
     unary, transition, start, end, edge = potentials
     labels = unary.shape[1]
     groups, stride, first_state = layout(order, labels)
-    longest = 0
-    for n in range(low, high):
-        longest = max(longest, offsets[n + 1] - offsets[n])
+    longest = most_tokens(offsets, low, high)
     best = np.empty((2, transition.shape[0]))
     step = np.empty(labels)
     origin = np.empty(labels, np.int32)
@@ -129,9 +128,7 @@ def k_best(
     unary, transition, start, end, edge = potentials
     labels, table, k = unary.shape[1], transition.shape[0], labels_out.shape[0]
     groups, stride, first_state = layout(order, labels)
-    longest = 0
-    for n in range(low, high):
-        longest = max(longest, offsets[n + 1] - offsets[n])
+    longest = most_tokens(offsets, low, high)
     best = np.empty((2, table, k))
     origins = np.zeros((longest, table, k), np.int32)
     ranks = np.zeros((longest, table, k), np.int32)

@@ -16,7 +16,7 @@ from dovetail.kernel import kernel
 from dovetail.structures.chain.parts import ChainPotentials, ChainWeights, Messages, layout, predecessors, states
 from dovetail.structures.contract import Booleans, Floats, Integers
 from dovetail.structures.lanes import FLOOR, exponentiate, inlined, load, mix, mix_edges
-from dovetail.structures.logs import log_add
+from dovetail.structures.loops import log_add
 
 LANES = 32
 # The most numbers in one work array, unless one sentence alone needs more.

@@ -9,6 +9,7 @@ import numpy as np
 
 from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Floats, Labels
+from dovetail.structures.loops import most_tokens
 from dovetail.structures.projective.parts import LEFT, NONE, RIGHT, Places, ProjectivePotentials
 from dovetail.structures.projective.sums import LogCharts, attachment, fill, inc_terms, make_charts, trap_terms
 
@@ -199,9 +200,7 @@ def k_best(
 
     heads: [k, N], set, to ``NONE`` where there are fewer trees; scores: [n, k], set, to minus infinity there.
     """
-    k, longest = heads.shape[0], 0
-    for n in range(low, high):
-        longest = max(longest, places.words[n + 1] - places.words[n])
+    k, longest = heads.shape[0], most_tokens(places.words, low, high)
     inc, trap = make_ranked(longest + 1, k), make_ranked(longest + 1, k)
     stack = np.empty((3 * longest + 4, 3), np.int32)
     for n in range(low, high):

@@ -25,7 +25,7 @@ import numpy as np
 
 from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Floats
-from dovetail.structures.logs import log_sum
+from dovetail.structures.loops import log_sum, most_tokens
 from dovetail.structures.projective.parts import LEFT, RIGHT, Places, ProjectivePotentials
 
 LEAST = 1e-200
@@ -212,9 +212,7 @@ def inside_outside(
     log_z: [n], set, to NaN where a sentence needs log space; nothing else is then done for it. expected: set, and may
     be the arrays given; with no rows in expected.attach none are made.
     """
-    longest = 0
-    for n in range(low, high):
-        longest = max(longest, places.words[n + 1] - places.words[n])
+    longest = most_tokens(places.words, low, high)
     work = make_work(longest + 1)
     for n in range(low, high):
         m = places.words[n + 1] - places.words[n] + 1
@@ -252,9 +250,7 @@ class LogCharts(NamedTuple):
 @inner
 def make_charts(places: Places, low: int, high: int) -> LogCharts:
     """Room for the sentences low .. high, one at a time."""
-    m = 1
-    for n in range(low, high):
-        m = max(m, places.words[n + 1] - places.words[n] + 1)
+    m = most_tokens(places.words, low, high) + 1
     return LogCharts(
         np.empty((m, m + 1)), np.empty((m, m + 1)), np.empty((m + 1, m)), np.empty((m, m)), np.empty(m + 1)
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Floats, Labels
-from dovetail.structures.logs import draw, exp_less
+from dovetail.structures.loops import draw, exp_less, most_tokens
 from dovetail.structures.semimarkov.parts import SegmentPosterior, SemiMarkovPotentials
 
 
@@ -141,9 +141,7 @@ def tangents(
     segment, (_, longest, labels) = posterior.segment, posterior.segment.shape
     ordered = posterior.transition.shape[0] > 0
     rows = labels if ordered else 1  # where labels are independent, only the boundary matters
-    most = 0
-    for n in range(low, high):
-        most = max(most, posterior.offsets[n + 1] - posterior.offsets[n])
+    most = most_tokens(posterior.offsets, low, high)
     joint = np.empty((labels, labels))
     totals = np.empty(labels)
     ended = np.empty(labels)

@@ -6,6 +6,7 @@ import numpy as np
 
 from dovetail.kernel import kernel
 from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.loops import most_tokens
 from dovetail.structures.semimarkov.parts import Segments, SemiMarkovPotentials
 
 
@@ -27,9 +28,7 @@ def viterbi(
     segment, transition, start, end = potentials
     _, longest, labels = segment.shape
     ordered = transition.shape[0] > 0
-    most = 0
-    for n in range(low, high):
-        most = max(most, offsets[n + 1] - offsets[n])
+    most = most_tokens(offsets, low, high)
     begin = np.empty((most + 1, labels))
     best = np.empty(labels)
     before = np.zeros((most + 1, labels), np.int32)  # the label before a segment of label y that starts at s
@@ -141,9 +140,7 @@ def k_best(
     segment, transition, start, end = potentials
     _, longest, labels = segment.shape
     k, ordered = lengths_out.shape[0], transition.shape[0] > 0
-    most = 0
-    for n in range(low, high):
-        most = max(most, offsets[n + 1] - offsets[n])
+    most = most_tokens(offsets, low, high)
     begin = np.empty((most + 1, labels, k))
     best = np.empty((labels, k))
     before = np.zeros((most + 1, labels, k), np.int32)  # the label before, and its rank in that label's list

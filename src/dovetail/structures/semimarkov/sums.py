@@ -21,7 +21,7 @@ import numpy as np
 from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Booleans, Floats, Integers, Labels
 from dovetail.structures.lanes import FLOOR, LOG_FLOOR, exponentiate
-from dovetail.structures.logs import exp_less, log_sum
+from dovetail.structures.loops import exp_less, log_sum
 from dovetail.structures.semimarkov.parts import BoundaryMessages, SemiMarkovPotentials, TransitionWeights
 
 LANES = 32

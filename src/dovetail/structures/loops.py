@@ -1,4 +1,4 @@
-"""Small loops over probabilities and their logarithms that several structures share."""
+"""Small loops over sentences, probabilities and their logarithms that several structures share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ import math
 import numpy as np
 
 from dovetail.kernel import inner, kernel
-from dovetail.structures.contract import Floats
+from dovetail.structures.contract import Floats, Integers
+
+
+@inner
+def most_tokens(offsets: Integers, low: int, high: int) -> int:
+    """The most tokens of any of the sentences low .. high."""
+    most = 0
+    for n in range(low, high):
+        most = max(most, offsets[n + 1] - offsets[n])
+    return most
 
 
 @kernel
