@@ -7,21 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.contract import Parts, Structure, mapped, tables
 from dovetail.structures.grammar import Derivation, GrammarBatch, cells
 from dovetail.structures.nested import TABLES, NestedBatch, NestedSegments
+from dovetail.structures.projective import ProjectiveBatch
+from dovetail.structures.ragged import Groups
+from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
 from tests.structures import (
     chain_cases,
     enumerate_chain,
     enumerate_grammar,
     enumerate_nested,
+    enumerate_projective,
+    enumerate_semimarkov,
     grammar_cases,
     nested_cases,
+    projective_cases,
+    semimarkov_cases,
 )
 
 
@@ -229,6 +238,17 @@ class NestedCase(Case):
             )
 
 
+def places(batch: Any, labels: Sequence[int]) -> Any:
+    """Every sentence, position and label of a batch: [parts, 3]."""
+    tokens = [(n, t) for n, length in enumerate(np.diff(batch.offsets)) for t in range(length)]
+    return [(n, t, c) for n, t in tokens for c in labels] or np.zeros((0, 3), int)
+
+
+def sharded(batch: Any) -> Any:
+    assert len(batch._shards) > 2
+    return batch
+
+
 class ChainCase(Case):
     token = True
 
@@ -238,12 +258,13 @@ class ChainCase(Case):
     def large(self, rng):
         offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 30, 300))])
         order = int(rng.integers(1, 3))
-        return ChainBatch(chain_cases.random_potentials(rng, int(offsets[-1]), 3, order), offsets, order, threads=1)
+        potentials = chain_cases.random_potentials(rng, int(offsets[-1]), 3, order)
+        return sharded(ChainBatch(potentials, offsets, order, threads=1))
 
     def answers(self, batch, n):
         own = slice(*batch.offsets[n : n + 2])
-        twin = enumerate_chain.EnumeratedChain(chain_cases.sentence(batch.potentials, own), batch.order)
-        for labels, counts in zip(twin.labellings, twin.counts, strict=True):
+        for labels in product(range(batch.labels), repeat=own.stop - own.start):
+            counts = enumerate_chain.parts(labels, chain_cases.sentence(batch.potentials, own), batch.order)
             whole = mapped(np.zeros_like, batch.potentials)
             whole.unary[own], whole.edge[own] = counts.unary, counts.edge
             yield labels, counts._replace(unary=whole.unary, edge=whole.edge)
@@ -261,14 +282,161 @@ class ChainCase(Case):
         return sum(a != b for a, b in zip(gold, key, strict=True))
 
     def parts(self, batch):
-        places = [
-            (n, t, c) for n in range(len(batch)) for t in range(np.diff(batch.offsets)[n]) for c in range(batch.labels)
-        ]
-        if places:
-            yield (
-                batch.token(*np.transpose(places)),
-                lambda n, key: [m == n and key[t] == c for m, t, c in places],
-            )
+        tokens = places(batch, range(batch.labels))
+        yield batch.token(*np.transpose(tokens)), lambda n, key: [m == n and key[t] == c for m, t, c in tokens]
 
 
-CASES: dict[str, Case] = {"chain": ChainCase(), "grammar": GrammarCase(), "nested": NestedCase()}
+class SemiMarkovCase(Case):
+    token = span = True
+
+    def batches(self, **limits):
+        return semimarkov_cases.batches(**limits)
+
+    def large(self, rng):
+        offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 30, 300))])
+        potentials = semimarkov_cases.random_potentials(rng, int(offsets[-1]), 4, 3, int(rng.integers(2)))
+        return sharded(SemiMarkovBatch(potentials, offsets, [1, 4, 3]))
+
+    def answers(self, batch, n):
+        own = slice(*batch.offsets[n : n + 2])
+        segments = enumerate_semimarkov.segmentations(own.stop - own.start, np.minimum(batch.lengths, batch.longest))
+        for key in segments:
+            counts = enumerate_semimarkov.parts(key, semimarkov_cases.sentence(batch.potentials, own))
+            whole = np.zeros_like(batch.potentials.segment)
+            whole[own] = counts.segment
+            yield key, counts._replace(segment=whole)
+
+    def key(self, batch, answer, n):
+        return semimarkov_cases.as_tuples(answer, batch, n)
+
+    def answer(self, batch, keys):
+        length, label = np.zeros((2, batch.tokens), np.int32)
+        for first, key in zip(batch.offsets[:-1], keys, strict=True):
+            for start, tokens, kind in key:
+                length[first + start], label[first + start] = tokens, kind
+        return Segments.of_tokens(length, label, batch.offsets)
+
+    def mask(self, permitted):
+        return permitted.segment
+
+    def wrong(self, gold, key):
+        return sum(segment[1] for segment in key if segment not in gold)
+
+    def parts(self, batch):
+        tokens = places(batch, range(batch.labels))
+        yield (
+            batch.token(*np.transpose(tokens)),
+            lambda n, key: [m == n and any(s <= t < s + d and y == c for s, d, y in key) for m, t, c in tokens],
+        )
+        spans = [(n, t, e, c) for n, t, c in tokens for e in range(t + 1, int(np.diff(batch.offsets)[n]) + 1)]
+        spans = spans or np.zeros((0, 4), int)
+        yield (
+            batch.span(*np.transpose(spans)),
+            lambda n, key: [m == n and (t, e - t, c) in key for m, t, e, c in spans],
+        )
+
+
+class ProjectiveCase(Case):
+    arc = True
+
+    def batches(self, **limits):
+        return projective_cases.batches(most=4, **limits)
+
+    def large(self, rng):
+        offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 25, 300))])
+        potentials = projective_cases.random_potentials(rng, offsets)
+        return sharded(ProjectiveBatch(potentials, offsets, bool(rng.integers(2))))
+
+    def answers(self, batch, n):
+        rows, own = slice(*batch.places.arcs[n : n + 2]), slice(*(batch.offsets[n : n + 2] + np.array([n, n + 1])))
+        for heads in enumerate_projective.trees(own.stop - own.start - 1, batch.several):
+            counts = enumerate_projective.parts(heads, own.stop - own.start)
+            whole = mapped(np.zeros_like, batch.potentials)
+            whole.attach[rows], whole.stop[own] = counts.attach.reshape(-1, 2), counts.stop
+            yield heads, whole
+
+    def key(self, batch, answer, n):
+        return tuple(answer[batch.offsets[n] : batch.offsets[n + 1]].tolist())
+
+    def answer(self, batch, keys):
+        return np.array([head for key in keys for head in key], np.int32)
+
+    def mask(self, permitted):
+        return permitted.attach.all(1)
+
+    def wrong(self, gold, key):
+        return sum(a != b for a, b in zip(gold, key, strict=True))
+
+    def parts(self, batch):
+        arcs = [
+            (n, h, t + 1) for n, t, _ in places(batch, [0]) for h in range(np.diff(batch.offsets)[n] + 1) if h != t + 1
+        ] or np.zeros((0, 3), int)
+        yield (
+            batch.arc(*np.transpose(arcs)),
+            lambda n, key: [m == n and key[d - 1] == h for m, h, d in arcs],
+        )
+
+
+class GroupsCase(Case):
+    """Chains of two, three and one label in one batch, in any order; keys and masks are those of chains."""
+
+    token = True
+    each = ChainCase()
+
+    @staticmethod
+    @st.composite
+    def batches(draw, **limits):
+        found = [draw(chain_cases.batches(labels=labels, **limits)) for labels in (2, 3, 1)[: draw(st.integers(1, 3))]]
+        rng = found[0][1]
+        group = np.repeat(np.arange(len(found)), [len(batch) for batch, _ in found])
+        return Groups(tuple(batch for batch, _ in found), rng.permutation(group)), rng
+
+    def large(self, rng):
+        groups = [self.each.large(rng) for _ in range(2)]
+        return Groups(tuple(groups), rng.permutation(np.repeat([0, 1], [len(batch) for batch in groups])))
+
+    def within(self, batch, n):
+        g = int(batch.group[n])
+        return g, batch.groups[g], int((batch.group[:n] == g).sum())
+
+    def answers(self, batch, n):
+        g, own, rank = self.within(batch, n)
+        for key, counts in self.each.answers(own, rank):
+            others = [mapped(np.zeros_like, potentials) for potentials in batch.potentials]
+            others[g] = counts
+            yield key, tuple(others)
+
+    def key(self, batch, answer, n):
+        g, own, rank = self.within(batch, n)
+        return self.each.key(own, answer[g], rank)
+
+    def answer(self, batch, keys):
+        return batch.apart(np.array([label for key in keys for label in key], np.int32))
+
+    def mask(self, permitted):
+        return tuple(self.each.mask(own) for own in permitted)
+
+    def wrong(self, gold, key):
+        return self.each.wrong(gold, key)
+
+    def parts(self, batch):
+        tokens = []
+        for n in range(len(batch)):
+            _, own, rank = self.within(batch, n)
+            length = int(np.diff(own.offsets)[rank])
+            tokens += [(n, t, c) for t in range(length) for c in range(own.labels)]
+        tokens = [tokens[i] for i in np.random.default_rng(0).permutation(len(tokens))] or np.zeros((0, 3), int)
+        yield batch.token(*np.transpose(tokens)), lambda n, key: [m == n and key[t] == c for m, t, c in tokens]
+
+    def threaded(self, batch, threads):
+        return Groups(tuple(replace(own, threads=threads) for own in batch.groups), batch.group)
+
+
+CASES: dict[str, Case] = {
+    "grammar": GrammarCase(),
+    "nested": NestedCase(),
+    "chain": ChainCase(),
+    "semimarkov": SemiMarkovCase(),
+    "projective": ProjectiveCase(),
+    "groups": GroupsCase(),
+}

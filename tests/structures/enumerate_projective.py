@@ -1,15 +1,13 @@
-"""The brute-force twin of projective trees: every assignment of heads is tried, every answer sums over the trees."""
+"""The brute-force twin of projective trees: every assignment of heads is tried."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
 import numpy as np
 
-from dovetail.structures.projective.single import ProjectivePotentials
-from tests.structures.enumerate_chain import dot
+from dovetail.structures.projective import ProjectivePotentials
 
 
 def _is_tree(heads, several):
@@ -54,43 +52,3 @@ def parts(heads, positions):
             if head > 0 or side == 1:
                 counts.stop[head, side, int(bool(nearest_first))] = 1
     return counts
-
-
-@dataclass
-class EnumeratedProjective:
-    """All trees of one sentence with their scores; attach is [m, m, 2]."""
-
-    potentials: ProjectivePotentials
-    several: bool
-
-    def __post_init__(self):
-        positions = len(self.potentials.stop)
-        self.trees = trees(positions - 1, self.several)
-        self.counts = [parts(heads, positions) for heads in self.trees]
-        self.scores = np.array([dot(counts, self.potentials) for counts in self.counts])
-
-    def log_partition(self):
-        return float(np.logaddexp.reduce(self.scores, initial=-np.inf))
-
-    def probabilities(self):
-        log_z = self.log_partition()
-        return np.zeros(len(self.scores)) if log_z == -np.inf else np.exp(self.scores - log_z)
-
-    def expectation(self, weights):
-        """The sum of the parts of all trees, each with its weight."""
-        return ProjectivePotentials(
-            *(sum(w * p for w, p in zip(weights, part, strict=True)) for part in zip(*self.counts, strict=True))
-        )
-
-    def marginals(self):
-        return self.expectation(self.probabilities())
-
-    def entropy(self):
-        p = self.probabilities()
-        return float(-(p[p > 0] * np.log(p[p > 0])).sum())
-
-    def covariance(self, direction):
-        """The covariance of every part with the total of the direction."""
-        p = self.probabilities()
-        totals = np.array([dot(counts, direction) for counts in self.counts])
-        return self.expectation(p * (totals - p @ totals))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dovetail.structures.projective.checks import read_mask
-from dovetail.structures.projective.parts import Places
-from dovetail.structures.projective.single import ProjectiveBatch, ProjectivePotentials
-from tests.structures.enumerate_projective import EnumeratedProjective
+from dovetail.structures.projective import ProjectiveBatch, ProjectivePotentials
+from dovetail.structures.projective.parts import Places, read_mask
 
 
 def random_potentials(rng, offsets, *, scale=1.0, masked=0.0):
@@ -34,20 +32,3 @@ def batches(draw, max_scale=1e4, masks=(0.0, 0.0, 0.2, 0.5), most=5):
     potentials.attach[~arcs] = odd
     potentials.stop[~sides] = odd
     return ProjectiveBatch(potentials, offsets, several=draw(st.booleans())), rng
-
-
-def sentence(parts, batch, n):
-    """The parts of one sentence, in the shapes of its twin: what is never read is zero."""
-    size = int(batch.offsets[n + 1] - batch.offsets[n]) + 1
-    arcs, sides = read_mask(batch.places)
-    rows = slice(batch.places.arcs[n], batch.places.arcs[n + 1])
-    own = slice(int(batch.offsets[n]) + n, int(batch.offsets[n]) + n + size)
-    attach = np.where(arcs[rows, None], parts.attach[rows], 0.0).reshape(size, size, 2)
-    return ProjectivePotentials(attach, np.where(sides[own, :, None], parts.stop[own], 0.0))
-
-
-def enumerated(batch):
-    """The brute-force twin of each sentence, with its number and its words."""
-    for n in range(len(batch)):
-        words = slice(int(batch.offsets[n]), int(batch.offsets[n + 1]))
-        yield n, words, EnumeratedProjective(sentence(batch.potentials, batch, n), batch.several)

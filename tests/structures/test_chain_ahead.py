@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.structures.chain import ahead
+from dovetail.structures import ahead
 
 TRY = """
 import numpy as np
-from dovetail.structures.chain import ahead
-from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+from dovetail.structures import ahead
+from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.structures.chain.sums import forward_backward
 
 ahead.compile_chains()

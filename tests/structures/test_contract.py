@@ -42,7 +42,8 @@ def moved(batch, direction, step):
 
 
 def random_direction(batch, rng):
-    return mapped(lambda part: rng.normal(size=part.shape), batch.potentials)
+    """Numbers, but what is not a number among the potentials, and so never read, is none here either."""
+    return mapped(lambda part: np.where(np.isnan(part), np.nan, rng.normal(size=part.shape)), batch.potentials)
 
 
 def random_answer(case, batch, truth, rng):
@@ -159,7 +160,7 @@ def test_derivatives_by_finite_differences(case, data):
     ahead, behind = moved(batch, direction, step), moved(batch, direction, -step)
     slope = (ahead.log_partition() - behind.log_partition()).sum() / (2 * step)
     marginals = flat(batch.marginals())
-    assert_allclose(slope, marginals @ flat(direction), rtol=1e-7, atol=1e-7)
+    assert_allclose(slope, marginals @ np.nan_to_num(flat(direction)), rtol=1e-7, atol=1e-7)
     change = (flat(ahead.marginals()) - flat(behind.marginals())) / (2 * step)
     assert_allclose(flat(batch.jvp(direction)), change, rtol=1e-6, atol=1e-7)
 
@@ -278,7 +279,7 @@ def test_parts_that_a_structure_lacks_are_refused(case, data):
     calls = {"token": batch.token, "span": batch.span, "arc": batch.arc}
     for name, arguments in (("token", 3), ("span", 4), ("arc", 3)):
         if not getattr(case, name):
-            with pytest.raises(InputError, match=type(batch).__name__):
+            with pytest.raises(InputError, match=r"ha(s|ve) no "):
                 calls[name](*([[0]] * arguments))
 
 

@@ -14,7 +14,7 @@ import dovetail.structures.nested.batch
 import dovetail.structures.nested.parts
 from dovetail.errors import InputError
 from dovetail.structures.nested.batch import NestedBatch, NestedPotentials, NestedSegments
-from dovetail.structures.semimarkov.single import SemiMarkov
+from dovetail.structures.semimarkov import SemiMarkov
 from tests.structures.cases import Enumerated, NestedCase
 from tests.structures.nested_cases import batches, random_potentials
 

@@ -45,7 +45,7 @@ class Watch:
     def seconds(self, within: float = float("inf")) -> float:
         """How long compiling took, or waiting for it, all in all, within the last so many seconds."""
         first = time.perf_counter() - within
-        from dovetail.structures.chain import ahead
+        from dovetail.structures import ahead
 
         periods = [*self.periods, *ahead.waits]
         return sum(max(end - max(begin, first), 0.0) for begin, end in periods)

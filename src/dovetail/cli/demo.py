@@ -30,7 +30,7 @@ def demo(
     from dovetail.cli.display import show
     from dovetail.cli.scores import score
     from dovetail.evaluate import scores_table
-    from dovetail.structures.chain import ahead
+    from dovetail.structures import ahead
 
     ahead.compile_chains()
     english = load_model(None, None)

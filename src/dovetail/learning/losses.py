@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Labels = ArrayLike
+Labels = Any
 
 
 class StructureBatch(Protocol):
@@ -24,16 +24,16 @@ class StructureBatch(Protocol):
     def best(self) -> NDArray[np.int32]:
         """The best answer of each structure."""
 
-    def score(self, labels: Labels) -> NDArray[np.float64]:
+    def score(self, labels: Labels, /) -> NDArray[np.float64]:
         """The score of an answer of each structure."""
 
-    def indicator(self, labels: Labels) -> Any:
+    def indicator(self, labels: Labels, /) -> Any:
         """The parts of an answer, as potentials: one where the part is used."""
 
-    def subtract(self, marginals: Any, labels: Labels) -> Any:
+    def subtract(self, marginals: Any, labels: Labels, /) -> Any:
         """Marginals less the parts of an answer, in place."""
 
-    def with_cost(self, labels: Labels, cost: float) -> StructureBatch:
+    def with_cost(self, labels: Labels, /, cost: float) -> StructureBatch:
         """The same structures with ``cost`` added to every part that disagrees with an answer."""
 
     def restrict(self, allowed: ArrayLike) -> StructureBatch:

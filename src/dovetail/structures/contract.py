@@ -55,6 +55,11 @@ class Parts(NamedTuple):
         entries = np.asarray(entry, np.int64)
         return cls(table, entries, np.arange(len(entries) + 1))
 
+    @classmethod
+    def where(cls, table: str, entry: Integers, valid: Booleans) -> Parts:
+        """Parts of those of their entries [parts, most] that are valid."""
+        return cls(table, entry[valid], np.concatenate([[0], np.cumsum(valid.sum(1))]))
+
     def __len__(self) -> int:
         """The number of parts."""
         return len(self.ptr) - 1

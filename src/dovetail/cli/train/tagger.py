@@ -217,7 +217,7 @@ def train_tagger(
         check_files(train, False, dev_domain=dev_files, strategy=strategy, sigma=loose, no_restrict=not restrict)
     from dovetail.features.algebra import sets
     from dovetail.models.tagger.estimator import Tagger
-    from dovetail.structures.chain import ahead
+    from dovetail.structures import ahead
 
     given: dict[str, Any] = {
         "features": features, "order": order, "target": target, "scheme": scheme, "loss": loss,

@@ -14,9 +14,9 @@ from dovetail.models.tagger.labels import Labels
 from dovetail.models.tagger.model import ChainModel
 from dovetail.models.tagger.objective import ChainObjective
 from dovetail.models.tagger.training import Training, allowed_labels, forbidden_in
-from dovetail.models.tagger.transitions import states_within
 from dovetail.scorers.linear import LinearScorer
 from dovetail.scorers.restricted import restricted
+from dovetail.scorers.transitions import states_within
 from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
 

@@ -30,9 +30,9 @@ from dovetail.models.compact import (
 from dovetail.models.tagger.agreement import agreed
 from dovetail.models.tagger.labels import Labels
 from dovetail.models.tagger.objective import Forbidden
-from dovetail.models.tagger.transitions import state_count, states_within
 from dovetail.scorers.linear import Layout, output_type, score
 from dovetail.scorers.restricted import renumbering
+from dovetail.scorers.transitions import state_count, states_within
 from dovetail.structures.chain import ChainBatch, ChainPotentials
 from dovetail.text.sentence import Sentence
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.learning.losses import Loss
-from dovetail.models.tagger.transitions import Transitions, state_count
 from dovetail.scorers.linear import LinearScorer
+from dovetail.scorers.transitions import Transitions, state_count
 from dovetail.sparse import SparseGradient
 from dovetail.structures.chain import ChainBatch, ChainPotentials
 

@@ -22,9 +22,9 @@ from dovetail.memory import release_memory
 from dovetail.models.tagger.labels import Labels
 from dovetail.models.tagger.model import ChainModel, Weights, edge_templates, node_templates
 from dovetail.models.tagger.objective import ChainObjective, Forbidden
-from dovetail.models.tagger.transitions import Transitions
 from dovetail.scorers.linear import LinearScorer, score
 from dovetail.scorers.listed import FeatureLists
+from dovetail.scorers.transitions import Transitions
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dovetail.rooms import modules_of
-from dovetail.structures.chain.single import Chain, ChainBatch, ChainPotentials
+from dovetail.structures.chain.batch import Chain, ChainBatch
+from dovetail.structures.chain.parts import ChainPotentials
 
 __all__ = ["Chain", "ChainBatch", "ChainPotentials"]
 

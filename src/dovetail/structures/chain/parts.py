@@ -1,19 +1,28 @@
-"""The arrays that a batch of chains is made of, in log space and as probabilities."""
+"""The arrays that a batch of chains is made of, how states are numbered, and complaints where arrays do not fit.
+
+States, in both orders: ``label(s) = s % L``; from state ``s`` label ``c`` leads to state ``base(s) + c``. Order 1:
+``s = y[t]``, ``base = 0``. Order 2: ``s = y[t-1] * L + y[t]``, ``base = label(s) * L``, and the first position enters
+the states ``L * L + y[0]``. So the states entered come in ``groups`` of L that share their predecessors, which lie
+``stride`` apart.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
-Labels: TypeAlias = NDArray[np.int32]
-Booleans: TypeAlias = NDArray[np.bool_]
+from dovetail.errors import InputError
+from dovetail.kernel import inner
+from dovetail.structures.contract import Booleans as Booleans
+from dovetail.structures.contract import Floats as Floats
+from dovetail.structures.contract import Integers as Integers
+from dovetail.structures.contract import Labels as Labels
+from dovetail.structures.lanes import as_weights
+from dovetail.structures.ragged import contiguous
 
-# Weights below exp(LOG_FLOOR) are left to log space: a product of four others cannot underflow.
-LOG_FLOOR = -160.0
 NONE = -1
 """The label of every token of a sentence that has no allowed labelling."""
 
@@ -80,9 +89,9 @@ class ChainWeights(NamedTuple):
 
 def weigh(potentials: ChainPotentials, order: int) -> ChainWeights:
     """The weights of the transition, start and end potentials."""
-    transition, each, safe_transition = _scale(potentials.transition)
-    start, first, safe_start = _scale(potentials.start)
-    end, last, safe_end = _scale(potentials.end)
+    transition, each, safe_transition = as_weights(potentials.transition)
+    start, first, safe_start = as_weights(potentials.start)
+    end, last, safe_end = as_weights(potentials.end)
     states, labels = transition.shape
     departures = np.zeros((states + 1, labels))
     departures[:states] = transition
@@ -93,13 +102,6 @@ def weigh(potentials: ChainPotentials, order: int) -> ChainWeights:
     arrivals[: groups * labels] = by_group.reshape(groups * labels, -1)
     safe = safe_transition and safe_start and safe_end
     return ChainWeights(departures, arrivals, start, end, first + last, each, safe)
-
-
-def _scale(table: Floats) -> tuple[Floats, float, bool]:
-    largest = float(table.max(initial=-np.inf))
-    shift = largest if np.isfinite(largest) else 0.0
-    shifted = table - shift
-    return np.exp(shifted), shift, not ((shifted < LOG_FLOOR) & (shifted > -np.inf)).any()
 
 
 class Messages(NamedTuple):
@@ -149,3 +151,91 @@ class PathQueries(NamedTuple):
     """``[Q, L]``: labels that the token before must not have."""
     not_after: Booleans
     """``[Q, L]``: labels that the token after must not have."""
+
+
+@inner
+def layout(order: int, labels: int) -> tuple[int, int, int]:
+    """How states are numbered: groups of states entered, stride of their predecessors, first start state."""
+    if order == 1:
+        return 1, 1, 0
+    return labels, labels, labels * labels
+
+
+@inner
+def predecessors(order: int, labels: int, t: int) -> tuple[int, int]:
+    """The predecessors of a group that can be occupied before t: ``group + i * stride`` for i in a range."""
+    if order == 1:
+        return 0, labels
+    return (labels, labels + 1) if t == 1 else (0, labels)
+
+
+@inner
+def states(order: int, labels: int, t: int) -> tuple[int, int]:
+    """The range of states that can be occupied at position t."""
+    if order == 1:
+        return 0, labels
+    return (labels * labels, labels * labels + labels) if t == 0 else (0, labels * labels)
+
+
+def check_potentials(potentials: ChainPotentials, order: int) -> ChainPotentials:
+    """The potentials as contiguous arrays, or an error that says what is wrong with them."""
+    if order not in (1, 2):
+        raise InputError(f"order is {order}, expected 1 or 2 (independent labels: 1, with transitions of zero)")
+    arrays = contiguous(potentials)
+    if arrays.unary.ndim != 2 or arrays.unary.shape[1] == 0:
+        raise InputError(f"unary has shape {arrays.unary.shape}, expected (tokens, labels)")
+    tokens, labels = arrays.unary.shape
+    states = labels if order == 1 else labels * labels + labels
+    edges = tokens if arrays.edge.size else 0
+    shapes = ((tokens, labels), (states, labels), (labels,), (labels,), (edges, labels, labels))
+    for name, part, shape in zip(arrays._fields, arrays, shapes, strict=True):
+        if part.shape != shape:
+            raise InputError(f"{name} has shape {part.shape}, expected {shape} in order {order}")
+    return arrays
+
+
+def check_labels(labels: ArrayLike, offsets: Integers, count: int) -> Labels:
+    """Labels as an array, one for each token: [tokens]; -1 throughout a sentence that has none."""
+    given = np.ascontiguousarray(labels, np.int32)
+    if given.shape != (offsets[-1],):
+        raise InputError(f"labels have shape {given.shape}, expected ({offsets[-1]},)")
+    if not given.size or (given.min() >= 0 and given.max() < count):
+        return given
+    none = np.add.reduceat(given == NONE, offsets[:-1][np.diff(offsets) > 0])
+    if given.min() < NONE or given.max() >= count or (none * (np.diff(offsets)[np.diff(offsets) > 0] - none)).any():
+        raise InputError(f"labels must be from 0 to {count - 1}, or all -1 in a sentence that has none")
+    return given
+
+
+def check_queries(
+    sentence: ArrayLike,
+    start: ArrayLike,
+    paths: Sequence[Sequence[int]],
+    masks: tuple[ArrayLike | None, ArrayLike | None],
+    order: Integers,
+    offsets: Integers,
+    labels: int,
+) -> PathQueries:
+    """The queries of :meth:`ChainBatch.path_probabilities` as arrays, in the given order."""
+    sentences = np.asarray(sentence, np.int64)[order]
+    starts = np.asarray(start, np.int64)[order]
+    lengths = np.array([len(paths[q]) for q in order], np.int64)
+    if order.size and (sentences[0] < 0 or sentences[-1] >= len(offsets) - 1):
+        raise InputError(f"sentences must be from 0 to {len(offsets) - 2}")
+    ends = np.diff(offsets)[sentences]
+    if (lengths == 0).any() or (starts < 0).any() or (starts + lengths > ends).any():
+        raise InputError("a path must have a label at least and lie within its sentence")
+    not_before, not_after = (
+        np.zeros((len(order), labels), bool) if mask is None else np.asarray(mask, bool)[order] for mask in masks
+    )
+    if not not_before.shape == not_after.shape == (len(order), labels):
+        raise InputError(f"not_before and not_after must have shape ({len(order)}, {labels})")
+    flat = [label for q in order for label in paths[q]]
+    return PathQueries(
+        sentences,
+        offsets[sentences] + starts,
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        check_labels(flat, np.arange(len(flat) + 1), labels),
+        not_before,
+        not_after,
+    )

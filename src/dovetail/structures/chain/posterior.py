@@ -1,4 +1,4 @@
-"""Posterior probabilities of the parts of a chain, and what follows from them: counts, entropy, samples."""
+"""Posterior probabilities of the parts of a chain, and what follows: counts, entropy, samples, paths, derivatives."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ import math
 import numpy as np
 
 from dovetail.kernel import inner, kernel
-from dovetail.structures.chain.lanes import layout, states
-from dovetail.structures.chain.parts import ChainPotentials, Floats, Integers, Labels, Posterior
-
-
-@inner
-def exp_less(x: float, log_z: float) -> float:
-    """``exp(x - log_z)``, and 0 where both are minus infinity."""
-    return 0.0 if x == -np.inf else math.exp(x - log_z)
+from dovetail.structures.chain.parts import ChainPotentials, PathQueries, Posterior, layout, states
+from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.logs import draw, exp_less
 
 
 @inner
@@ -127,23 +122,6 @@ def entropies(posterior: Posterior, low: int, high: int, out: Floats) -> None:
                         out[n] -= joint[s, c] * math.log(joint[s, c])
 
 
-@inner
-def draw(weights: Floats, row: int, uniform: float) -> int:
-    """The column that a uniform number draws in proportion to a row of weights; weights: [rows, columns]."""
-    level = 0.0
-    for c in range(weights.shape[1]):
-        level += weights[row, c]
-    level *= uniform
-    chosen = 0
-    for c in range(weights.shape[1]):
-        if weights[row, c] > 0.0:
-            chosen = c
-            level -= weights[row, c]
-            if level < 0.0:
-                break
-    return chosen
-
-
 @kernel
 def samples(posterior: Posterior, low: int, high: int, uniforms: Floats, out: Labels) -> None:
     """Labellings of sentences low .. high drawn from their exact distribution, token by token from the left.
@@ -169,3 +147,138 @@ def samples(posterior: Posterior, low: int, high: int, uniforms: Floats, out: La
                 s = current[i]
                 out[i, token] = draw(joint, s, uniforms[i, token])
                 current[i] = out[i, token] + (0 if posterior.order == 1 else s % labels * labels)
+
+
+@kernel
+def path_probabilities(posterior: Posterior, queries: PathQueries, low: int, high: int, out: Floats) -> None:
+    """The probability of each of the queries low .. high; out: [queries], set.
+
+    The probability mass of the path so far is kept by state, and moves on by ``P(next label | state)``.
+    """
+    table, labels = posterior.potentials.transition.shape
+    order = posterior.order
+    probabilities = np.empty(labels)
+    joint = np.empty((table, labels))
+    totals = np.empty(table)
+    mass = np.empty((2, table))
+    for q in range(low, high):
+        n, token = queries.sentence[q], queries.token[q]
+        first, last = posterior.offsets[n], posterior.offsets[n + 1]
+        begin, end = queries.offsets[q], queries.offsets[q + 1]
+        label = queries.labels[begin]
+        now = 0
+        for s in range(table):
+            mass[0, s] = 0.0
+        if token == first:
+            first_labels(posterior, n, probabilities)
+            mass[0, layout(order, labels)[2] + label] = probabilities[label]
+        else:
+            pairs(posterior, n, token, joint, totals)
+            low_s, high_s = states(order, labels, token - 1 - first)
+            for s in range(low_s, high_s):
+                if not queries.not_before[q, s % labels]:
+                    mass[0, label + (0 if order == 1 else s % labels * labels)] += joint[s, label]
+        for i in range(begin + 1, end + 1):
+            token += 1
+            if token == last:
+                break
+            pairs(posterior, n, token, joint, totals)
+            for s in range(table):
+                mass[1 - now, s] = 0.0
+            low_s, high_s = states(order, labels, token - 1 - first)
+            for s in range(low_s + label, high_s, labels):
+                base = 0 if order == 1 else label * labels
+                for c in range(labels):
+                    on_path = c == queries.labels[i] if i < end else not queries.not_after[q, c]
+                    if on_path and totals[s] > 0.0:
+                        mass[1 - now, base + c] += mass[now, s] * joint[s, c] / totals[s]
+            now = 1 - now
+            if i < end:
+                label = queries.labels[i]
+        out[q] = 0.0
+        for s in range(table):
+            out[q] += mass[now, s]
+
+
+@kernel
+def tangents(posterior: Posterior, low: int, high: int, direction: ChainPotentials, out: ChainPotentials) -> None:
+    """The derivative of the expected counts of sentences low .. high along a direction.
+
+    With D the total of the direction over the parts of a labelling, the derivative of the probability of
+    a part is its covariance with D: ``P(part) * (E[D | part] - E[D])``, and E[D | part] is the sum of
+    what the past is expected to bring given the part, the part's own, and what the future is expected to
+    bring.
+
+    direction, out: shaped like the potentials; in out, unary and edge are set, the rest is added to.
+    """
+    table, labels = posterior.potentials.transition.shape
+    order, has_edge = posterior.order, posterior.potentials.edge.shape[0] > 0
+    first_state = layout(order, labels)[2]
+    longest = 0
+    for n in range(low, high):
+        longest = max(longest, posterior.offsets[n + 1] - posterior.offsets[n])
+    probabilities = np.empty(labels)
+    joint = np.empty((table, labels))
+    totals = np.empty(table)
+    past = np.empty((longest, table))  # E[D up to t | state at t]
+    node = np.empty((longest, table))  # P(state at t)
+    future = np.empty((2, table))  # E[D after t | state at t]
+    for n in range(low, high):
+        first, length = posterior.offsets[n], posterior.offsets[n + 1] - posterior.offsets[n]
+        if length == 0:
+            continue
+        past[:length] = 0.0
+        node[:length] = 0.0
+        first_labels(posterior, n, probabilities)
+        for c in range(labels):
+            past[0, first_state + c] = direction.start[c] + direction.unary[first, c]
+            node[0, first_state + c] = probabilities[c]
+        for t in range(1, length):
+            token = first + t
+            pairs(posterior, n, token, joint, totals)
+            low_s, high_s = states(order, labels, t - 1)
+            for s in range(low_s, high_s):
+                base = 0 if order == 1 else s % labels * labels
+                for c in range(labels):
+                    step = past[t - 1, s] + direction.transition[s, c]
+                    if has_edge:
+                        step += direction.edge[token, s % labels, c]
+                    past[t, base + c] += joint[s, c] * step
+                    node[t, base + c] += joint[s, c]
+            low_s, high_s = states(order, labels, t)
+            for s in range(low_s, high_s):
+                if node[t, s] > 0.0:
+                    past[t, s] = past[t, s] / node[t, s] + direction.unary[token, s % labels]
+        low_s, high_s = states(order, labels, length - 1)
+        mean = 0.0
+        for s in range(low_s, high_s):
+            future[(length - 1) % 2, s] = direction.end[s % labels]
+            mean += node[length - 1, s] * (past[length - 1, s] + direction.end[s % labels])
+        for t in range(length - 1, -1, -1):
+            token = first + t
+            out.unary[token] = 0.0
+            if has_edge:
+                out.edge[token] = 0.0
+            low_s, high_s = states(order, labels, t)
+            for s in range(low_s, high_s):
+                out.unary[token, s % labels] += node[t, s] * (past[t, s] + future[t % 2, s] - mean)
+            if t == 0:
+                break
+            pairs(posterior, n, token, joint, totals)
+            low_s, high_s = states(order, labels, t - 1)
+            for s in range(low_s, high_s):
+                base = 0 if order == 1 else s % labels * labels
+                later = 0.0
+                for c in range(labels):
+                    step = direction.transition[s, c] + direction.unary[token, c] + future[t % 2, base + c]
+                    if has_edge:
+                        step += direction.edge[token, s % labels, c]
+                    later += joint[s, c] * step
+                    change = joint[s, c] * (past[t - 1, s] + step - mean)
+                    out.transition[s, c] += change
+                    if has_edge:
+                        out.edge[token, s % labels, c] += change
+                future[(t - 1) % 2, s] = later / totals[s] if totals[s] > 0.0 else 0.0
+        for c in range(labels):
+            out.start[c] += out.unary[first, c]
+            out.end[c] += out.unary[first + length - 1, c]

@@ -5,19 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernel import kernel
-from dovetail.structures.chain.lanes import layout, predecessors, states
-from dovetail.structures.chain.parts import NONE, ChainPotentials, Floats, Integers, Labels
+from dovetail.structures.chain.parts import NONE, ChainPotentials, layout, predecessors, states
+from dovetail.structures.contract import Floats, Integers, Labels
 
 
 @kernel
 def viterbi(
-    potentials: ChainPotentials,
-    offsets: Integers,
-    low: int,
-    high: int,
-    order: int,
-    labels_out: Labels,
-    scores: Floats,
+    potentials: ChainPotentials, offsets: Integers, low: int, high: int, order: int, labels_out: Labels, scores: Floats
 ) -> None:
     """The best labelling of each sentence low .. high; ties go to the lowest label where they part last.
 
@@ -75,13 +69,7 @@ def viterbi(
 
 @kernel
 def score_labels(
-    potentials: ChainPotentials,
-    offsets: Integers,
-    low: int,
-    high: int,
-    order: int,
-    given: Labels,
-    scores: Floats,
+    potentials: ChainPotentials, offsets: Integers, low: int, high: int, order: int, given: Labels, scores: Floats
 ) -> None:
     """The score of the given labels of each sentence low .. high; given: [N]; scores: [n], set."""
     unary, transition, start, end, edge = potentials
@@ -130,13 +118,7 @@ def count_labels(
 
 @kernel
 def k_best(
-    potentials: ChainPotentials,
-    offsets: Integers,
-    low: int,
-    high: int,
-    order: int,
-    labels_out: Labels,
-    scores: Floats,
+    potentials: ChainPotentials, offsets: Integers, low: int, high: int, order: int, labels_out: Labels, scores: Floats
 ) -> None:
     """The k best labellings of each sentence low .. high, best first.
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dovetail.rooms import modules_of
-from dovetail.structures.projective.batch import ProjectiveBatch
+from dovetail.structures.projective.batch import Projective, ProjectiveBatch
 from dovetail.structures.projective.parts import Places, ProjectivePotentials
-from dovetail.structures.projective.single import Projective
 
-__all__ = [
-    "Places",
-    "Projective",
-    "ProjectiveBatch",
-    "ProjectivePotentials",
-]
+__all__ = ["Places", "Projective", "ProjectiveBatch", "ProjectivePotentials"]
 
 if not TYPE_CHECKING:
     __getattr__ = modules_of(__name__)

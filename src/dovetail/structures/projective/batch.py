@@ -1,49 +1,41 @@
-"""Many sentences at once: all their projective trees, worked on by several threads."""
+"""Exact inference for projective dependency trees, with stop decisions and first dependents (Eisner 1996)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
-from dovetail.structures.chain.parts import Floats, Integers, Labels
-from dovetail.structures.projective.checks import (
+from dovetail.structures.contract import Floats, Integers, Labels, Parts
+from dovetail.structures.projective.parts import (
+    Places,
+    ProjectivePotentials,
     check_heads,
     check_shapes,
     check_sizes,
-    check_values,
     read_mask,
 )
-from dovetail.structures.projective.log import log_inside_outside
-from dovetail.structures.projective.parts import Places, ProjectivePotentials
-from dovetail.structures.projective.search import count_trees, k_best, score_trees
-from dovetail.structures.projective.sums import inside_outside
+from dovetail.structures.projective.search import best_trees, count_trees, k_best, sampled_trees, score_trees
+from dovetail.structures.projective.sums import inside_outside, log_inside_outside
 from dovetail.structures.projective.tangent import tangents
-from dovetail.structures.projective.walk import best_trees, sampled_trees
-from dovetail.threads import run_shards, sentence_shards
-
-Result = TypeVar("Result")
-
-SHARDS = 64
-SHARD_ARCS = 20_000  # at least so many in a shard, so that threads have something to do
+from dovetail.structures.ragged import FORBIDDEN, Ragged, within
+from dovetail.structures.single import Single
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectiveBatch:
+class ProjectiveBatch(Ragged[ProjectivePotentials, Labels]):
     """The projective dependency trees of many sentences: flat arrays of arcs and positions, cut by offsets.
 
     potentials: see :class:`ProjectivePotentials`; minus infinity forbids a part. offsets: [n + 1], the words
     of sentence i are ``offsets[i] .. offsets[i + 1]``. several: whether the root may have more than one
     dependent. threads: None means all processors; the results are the same bits for any number of them.
 
-    Trees are given by heads [N]: the position of the head of each word in its sentence, 0 for the root. An
-    empty sentence has one tree, of score 0. A sentence whose every tree is forbidden has log Z of minus
-    infinity and marginals of zero.
+    Answers are heads [N]: the position of the head of each word in its sentence, 0 for the root, and -1 in a sentence
+    whose every tree is forbidden. An empty sentence has one tree, of score 0.
 
     >>> batch = ProjectiveBatch(ProjectivePotentials(np.zeros((13, 2)), np.zeros((5, 2, 2))), offsets=[0, 2, 3])
     >>> np.exp(batch.log_partition()).round(2)
@@ -57,13 +49,14 @@ class ProjectiveBatch:
     several: bool = False
     threads: int | None = 1
 
+    shards: ClassVar[tuple[int, int]] = (64, 20_000)  # arcs: threads must have something to do
+    mask_axes: ClassVar[int] = 1
+    answers: ClassVar[str] = "tree"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", check_shapes(self.potentials))
         object.__setattr__(self, "offsets", check_sizes(self.potentials, self.offsets).words)
-        check_values(self.potentials, self.places)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
+        self._check_values()
 
     @cached_property
     def places(self) -> Places:
@@ -74,28 +67,6 @@ class ProjectiveBatch:
     def words(self) -> int:
         """The number of words, N."""
         return int(self.offsets[-1])
-
-    def log_partition(self) -> Floats:
-        """The log of the sum of exp(score) over all trees, by sentence: [n]."""
-        log_z = np.zeros(len(self))
-        none = ProjectivePotentials(np.empty((0, 2)), np.empty((0, 2, 2)))
-        self._map(lambda low, high: self._infer(low, high, log_z, none))
-        return log_z
-
-    def marginals(self) -> ProjectivePotentials:
-        """The probability of every part, shaped like the potentials."""
-        return self.log_partition_and_marginals()[1]
-
-    def log_partition_and_marginals(self, in_place: bool = False) -> tuple[Floats, ProjectivePotentials]:
-        """Both :meth:`log_partition` and :meth:`marginals` in one pass, the step of training.
-
-        in_place: write the marginals over the potentials, which spares the memory; the batch is then of no
-        further use.
-        """
-        log_z = np.zeros(len(self))
-        expected = self.potentials if in_place else ProjectivePotentials(*map(np.empty_like, self.potentials))
-        self._map(lambda low, high: self._infer(low, high, log_z, expected))
-        return log_z, expected
 
     def best(self) -> Labels:
         """The heads of the best tree of every sentence: [N], -1 where all are forbidden.
@@ -119,10 +90,9 @@ class ProjectiveBatch:
     def sample(self, n: int, rng: np.random.Generator) -> Labels:
         """The heads of trees drawn from the exact distribution: [n, N]."""
         uniforms, heads = rng.random((n, self.words, 2)), np.empty((n, self.words), np.int32)
-        failed = self._map(lambda low, high: sampled_trees(*self._span(low, high), uniforms, heads))
-        impossible = [sentence for sentence in failed if sentence >= 0]
-        if impossible:
-            raise InputError(f"sentence {impossible[0]}: every tree is forbidden")
+        for sentence in self._map(lambda low, high: sampled_trees(*self._span(low, high), uniforms, heads)):
+            if sentence >= 0:
+                raise InputError(FORBIDDEN.format(sentence, self.answers))
         return heads
 
     def score(self, heads: ArrayLike) -> Floats:
@@ -134,18 +104,7 @@ class ProjectiveBatch:
         self._map(lambda low, high: score_trees(*self._span(low, high), given, scores))
         return scores
 
-    def indicator(self, heads: ArrayLike) -> ProjectivePotentials:
-        """The parts of given trees, shaped like the potentials: one where the part is used."""
-        counts = ProjectivePotentials(*map(np.zeros_like, self.potentials))
-        count_trees(self.places, 0, len(self), self._check(heads), 1.0, counts)
-        return counts
-
-    def subtract(self, counts: ProjectivePotentials, heads: ArrayLike) -> ProjectivePotentials:
-        """Counts less the parts of given trees, in place: from marginals, the slope of a log-likelihood."""
-        count_trees(self.places, 0, len(self), self._check(heads), -1.0, counts)
-        return counts
-
-    def with_cost(self, heads: ArrayLike, cost: float) -> ProjectiveBatch:
+    def with_cost(self, heads: ArrayLike, cost: float) -> Self:
         """The same with a cost added to every arc but those of the given heads."""
         given = self._check(heads)
         attach = self.potentials.attach + cost
@@ -155,7 +114,7 @@ class ProjectiveBatch:
         known = given >= 0
         right = (self.places.arcs[sentence] + given * size + dependent)[known]
         attach[right] = self.potentials.attach[right]
-        return replace(self, potentials=self.potentials._replace(attach=attach))
+        return self.with_potentials(self.potentials._replace(attach=attach))
 
     def entropy(self) -> Floats:
         """The entropy of the trees of each sentence, in nats: [n]. It is log Z less the expected score."""
@@ -169,32 +128,16 @@ class ProjectiveBatch:
         score = np.diff(sums[0][self.places.arcs]) + np.diff(sums[1][ends])
         return np.where(log_z > -np.inf, np.maximum(log_z - score, 0.0), 0.0)
 
-    def jvp(self, direction: ProjectivePotentials) -> ProjectivePotentials:
-        """The derivative of the marginals when the potentials move along a direction, shaped like both."""
-        direction = check_shapes(direction)
-        if [part.shape for part in direction] != [part.shape for part in self.potentials]:
-            raise InputError("the direction must have the shapes of the potentials")
-        arcs, sides = read_mask(self.places)
-        if not (np.isfinite(direction.attach[arcs]).all() and np.isfinite(direction.stop[sides]).all()):
-            raise InputError("the direction must be finite; use 0 for parts that stay as they are")
-        change = ProjectivePotentials(*map(np.zeros_like, self.potentials))
-        self._map(lambda low, high: tangents(*self._span(low, high), direction, change))
-        return change
+    def arc(self, sentence: ArrayLike, head: ArrayLike, dependent: ArrayLike) -> Parts:
+        """The parts "this word hangs on that one", positions from 1 with 0 for the root: arrays [parts] each."""
+        own = within(sentence, len(self))
+        size = np.diff(self.offsets)[own] + 1
+        row = self.places.arcs[own] + within(head, size) * size + within(dependent, size)
+        return Parts("attach", (2 * row[:, None] + [0, 1]).ravel(), 2 * np.arange(len(row) + 1))
 
-    def restrict(self, allowed: ArrayLike) -> ProjectiveBatch:
-        """The same where only the allowed arcs may be used: [A] of booleans."""
-        permitted = np.asarray(allowed, bool)
-        if permitted.shape != (len(self.potentials.attach),):
-            raise InputError(f"allowed has shape {permitted.shape}, expected ({len(self.potentials.attach)},)")
-        attach = np.where(permitted[:, None], self.potentials.attach, -np.inf)
-        return replace(self, potentials=self.potentials._replace(attach=attach))
-
-    @cached_property
-    def _shards(self) -> list[tuple[int, int]]:
-        return sentence_shards(self.places.arcs, SHARDS, SHARD_ARCS)
-
-    def _map(self, function: Callable[[int, int], Result]) -> list[Result]:
-        return run_shards(lambda shard: function(*shard), self._shards, self.threads)
+    @property
+    def _work(self) -> Integers:
+        return self.places.arcs
 
     def _span(self, low: int, high: int) -> tuple[ProjectivePotentials, Places, bool, int, int]:
         return self.potentials, self.places, self.several, low, high
@@ -202,8 +145,63 @@ class ProjectiveBatch:
     def _check(self, heads: ArrayLike) -> Labels:
         return check_heads(heads, self.offsets)
 
+    def _sums(self, parts: ProjectivePotentials) -> list[float]:
+        totals = [part.sum() for part in parts]
+        if all(total < np.inf for total in totals):
+            return totals  # nothing odd even in what is not read
+        return [part[read].sum() for part, read in zip(parts, read_mask(self.places), strict=True)]
+
+    def _add(self, answer: ArrayLike, amount: float, counts: ProjectivePotentials) -> None:
+        count_trees(self.places, 0, len(self), self._check(answer), amount, counts)
+
+    def _move(self, low: int, high: int, direction: ProjectivePotentials, change: ProjectivePotentials) -> None:
+        tangents(*self._span(low, high), direction, change)
+
     def _infer(self, low: int, high: int, log_z: Floats, expected: ProjectivePotentials) -> None:
         """Inside and outside of a shard: by weights, and in log space where they are too extreme."""
         inside_outside(*self._span(low, high), log_z, expected)
         if np.isnan(log_z[low:high]).any():
             log_inside_outside(*self._span(low, high), log_z, expected)
+
+
+@dataclass(frozen=True, eq=False)
+class Projective(Single[ProjectivePotentials, Labels]):
+    """The projective trees over one sentence of m words; minus infinity forbids a part.
+
+    attach: [m + 1, m + 1, 2], the log potential of the arc from head h to dependent d, by whether d is the
+    first dependent of h on its side, that is the nearest; position 0 is the root. stop: [m + 1, 2, 2], of
+    head h taking no more dependents on a side (0 left, 1 right), by whether it has any; zero unless given.
+    several: whether the root may have more than one dependent.
+
+    >>> attach = np.zeros((4, 4, 2))
+    >>> attach[2, 1], attach[2, 3] = 1.0, 1.0
+    >>> tree = Projective(attach)
+    >>> tree.best()
+    array([2, 0, 2], dtype=int32)
+    >>> [(heads.tolist(), round(log_probability, 2)) for heads, log_probability in tree.kbest(2)]
+    [([2, 0, 2], -0.82), ([0, 1, 2], -1.82)]
+    """
+
+    attach: Floats
+    stop: Floats | None = None
+    several: bool = False
+
+    @cached_property
+    def batch(self) -> ProjectiveBatch:
+        """The same as a batch of one."""
+        shape = np.shape(self.attach)
+        if len(shape) != 3 or shape[0] != shape[1] or shape[0] == 0 or shape[2] != 2:
+            raise InputError(f"attach has shape {shape}, expected (positions, positions, 2)")
+        potentials = ProjectivePotentials.of(self.attach, self.stop)
+        return ProjectiveBatch(potentials, np.array([0, shape[0] - 1]), self.several, threads=1)
+
+    def jvp(self, direction: ProjectivePotentials) -> ProjectivePotentials:
+        """The derivative of the marginals when the potentials move along a direction, shaped like both."""
+        return super().jvp(ProjectivePotentials.of(*direction))
+
+    def restrict(self, allowed: ArrayLike) -> Self:
+        """The same where only the allowed arcs may be used: [m + 1, m + 1] of booleans."""
+        return super().restrict(np.asarray(allowed, bool).reshape(-1))
+
+    def _shaped(self, parts: ProjectivePotentials) -> ProjectivePotentials:
+        return parts._replace(attach=parts.attach.reshape(np.shape(self.attach)))

@@ -1,4 +1,4 @@
-"""The arrays that a batch of projective trees is made of, and where the parts of each sentence lie in them."""
+"""The arrays that a batch of projective trees is made of, and complaints where they do not fit together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dovetail.structures.chain.parts import Floats, Integers
+from dovetail.errors import InputError
+from dovetail.structures.contract import Booleans, Floats, Integers, Labels
+from dovetail.structures.ragged import check_offsets, contiguous
 
 LEFT, RIGHT = 0, 1
 """The sides of a head, as ``stop`` numbers them."""
@@ -56,3 +58,50 @@ class Places(NamedTuple):
         """
         squares = (np.diff(offsets) + 1) ** 2
         return cls(offsets, np.concatenate([[0], np.cumsum(squares)]).astype(np.int64))
+
+
+def check_shapes(potentials: ProjectivePotentials) -> ProjectivePotentials:
+    """The potentials as contiguous arrays, or an error that says which does not fit."""
+    arrays = contiguous(potentials)
+    if arrays.attach.ndim != 2 or arrays.attach.shape[1] != 2:
+        raise InputError(f"attach has shape {arrays.attach.shape}, expected (arcs, 2)")
+    if arrays.stop.ndim != 3 or arrays.stop.shape[1:] != (2, 2):
+        raise InputError(f"stop has shape {arrays.stop.shape}, expected (positions, 2, 2)")
+    return arrays
+
+
+def check_sizes(potentials: ProjectivePotentials, offsets: ArrayLike) -> Places:
+    """Where the parts of each sentence lie, or an error where there are too many or too few."""
+    array = check_offsets(offsets)
+    places = Places.of(array)
+    positions = int(array[-1]) + len(array) - 1
+    if len(potentials.stop) != positions or len(potentials.attach) != places.arcs[-1]:
+        raise InputError(
+            f"attach has {len(potentials.attach)} rows and stop {len(potentials.stop)}; sentences of these offsets "
+            f"have {places.arcs[-1]} arcs and {positions} positions, their roots included"
+        )
+    return places
+
+
+def read_mask(places: Places) -> tuple[Booleans, Booleans]:
+    """Which entries of attach [A] and stop [P, 2] are parts of a sentence: no arc to the root or to itself."""
+    sizes = np.diff(places.words) + 1
+    square = np.repeat(sizes, sizes**2)
+    within = np.arange(places.arcs[-1]) - np.repeat(places.arcs[:-1], sizes**2)
+    head, dependent = within // square, within % square
+    sides = np.ones((int(sizes.sum()), 2), bool)
+    sides[places.words[:-1] + np.arange(len(sizes)), 0] = False
+    return (dependent > 0) & (head != dependent), sides
+
+
+def check_heads(heads: ArrayLike, offsets: Integers) -> Labels:
+    """Heads as an array [N] of positions in their sentences, 0 for the root and -1 for none."""
+    array = np.ascontiguousarray(heads, np.int32)
+    if array.shape != (int(offsets[-1]),):
+        raise InputError(f"heads have shape {array.shape}, expected ({offsets[-1]},)")
+    wrong = (array < -1) | (array > np.repeat(np.diff(offsets), np.diff(offsets)))
+    if wrong.any():
+        word = int(np.argmax(wrong))
+        sentence = int(np.searchsorted(offsets, word, side="right")) - 1
+        raise InputError(f"sentence {sentence}: head {array[word]} is no position from 0, the root, to the last word")
+    return array

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernel import kernel
-from dovetail.structures.projective.log import fill, inc_terms, make_charts, shares, trap_terms
 from dovetail.structures.projective.parts import LEFT, RIGHT, Places, ProjectivePotentials
+from dovetail.structures.projective.sums import fill, inc_terms, make_charts, shares, trap_terms
 
 
 @kernel

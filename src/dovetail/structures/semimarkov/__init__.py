@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dovetail.rooms import modules_of
-from dovetail.structures.semimarkov.single import Segments, SemiMarkov, SemiMarkovBatch, SemiMarkovPotentials
+from dovetail.structures.semimarkov.batch import SemiMarkov, SemiMarkovBatch
+from dovetail.structures.semimarkov.parts import Segments, SemiMarkovPotentials
 
 __all__ = ["Segments", "SemiMarkov", "SemiMarkovBatch", "SemiMarkovPotentials"]
 

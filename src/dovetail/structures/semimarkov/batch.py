@@ -1,46 +1,36 @@
-"""Many segmentations at once: flat arrays of potentials, cut into sentences, worked on by several threads."""
+"""Exact inference for sequences cut into labelled segments, each scored as a whole: many of them at once, or one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dovetail.errors import InputError
-from dovetail.structures.chain.batch import SHARD_TOKENS, SHARDS
-from dovetail.structures.chain.checks import check_offsets
-from dovetail.structures.chain.parts import Floats, Integers, Labels
-from dovetail.structures.semimarkov.checks import (
-    check_lengths,
-    check_segments,
-    check_shapes,
-    check_values,
-    total_of_segments,
-)
-from dovetail.structures.semimarkov.log import log_forward_backward
+from dovetail.structures.contract import Floats, Integers, Labels, Parts
+from dovetail.structures.lanes import as_weights
+from dovetail.structures.ragged import Ragged, check_offsets, within
 from dovetail.structures.semimarkov.parts import (
     BoundaryMessages,
     SegmentPosterior,
     Segments,
     SemiMarkovPotentials,
     TransitionWeights,
-    weigh_transitions,
+    check_lengths,
+    check_segments,
+    check_shapes,
+    total_of_segments,
 )
-from dovetail.structures.semimarkov.posterior import entropies, samples
+from dovetail.structures.semimarkov.posterior import entropies, samples, tangents
 from dovetail.structures.semimarkov.search import count_segments, k_best, score_segments, viterbi
-from dovetail.structures.semimarkov.sums import forward_backward
-from dovetail.structures.semimarkov.tangent import tangents
-from dovetail.threads import run_shards, sentence_shards
-
-Result = TypeVar("Result")
+from dovetail.structures.semimarkov.sums import forward_backward, log_forward_backward
+from dovetail.structures.single import Single
 
 
 @dataclass(frozen=True, eq=False)
-class SemiMarkovBatch:
+class SemiMarkovBatch(Ragged[SemiMarkovPotentials, Segments]):
     """Segmentations that share their transition potentials: flat arrays of tokens, cut into sentences by offsets.
 
     potentials: see :class:`SemiMarkovPotentials`; minus infinity forbids a part. offsets: [n + 1], the
@@ -48,7 +38,7 @@ class SemiMarkovBatch:
     each label, all as long as the potentials go unless given. threads: None means all processors; the
     results are the same bits for any number of them.
 
-    A sentence whose every segmentation is forbidden has log Z of minus infinity and marginals of zero.
+    Answers are :class:`Segments`; a sentence whose every segmentation is forbidden has none.
 
     >>> segment = np.log([[[3.0], [1.0]], [[1.0], [1.0]], [[1.0], [1.0]]])
     >>> batch = SemiMarkovBatch(SemiMarkovPotentials.of(segment), offsets=[0, 2, 3])
@@ -67,14 +57,15 @@ class SemiMarkovBatch:
     lengths: Labels | None = None
     threads: int | None = 1
 
+    shared: ClassVar[tuple[str, ...]] = ("transition", "start", "end")
+    mask_axes: ClassVar[int] = 3
+    answers: ClassVar[str] = "segmentation"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", check_shapes(self.potentials))
         object.__setattr__(self, "offsets", check_offsets(self.offsets, self.tokens))
         object.__setattr__(self, "lengths", check_lengths(self.lengths, self.longest, self.labels))
-        check_values(self.potentials, self._lengths, self.offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
+        self._check_values()
 
     @property
     def tokens(self) -> int:
@@ -90,32 +81,6 @@ class SemiMarkovBatch:
     def labels(self) -> int:
         """The number of labels, L."""
         return int(self.potentials.segment.shape[2])
-
-    def log_partition(self) -> Floats:
-        """The log of the sum of exp(score) over all segmentations, by sentence: [n]."""
-        log_z = np.zeros(len(self))
-        self._map(lambda low, high: self._infer(low, high, log_z, self._zeros(0), keep=False))
-        return log_z
-
-    def marginals(self) -> SemiMarkovPotentials:
-        """The expected counts of all parts, shaped like the potentials; the shared tables over the batch."""
-        return self.log_partition_and_marginals()[1]
-
-    def log_partition_and_marginals(self, in_place: bool = False) -> tuple[Floats, SemiMarkovPotentials]:
-        """Both :meth:`log_partition` and :meth:`marginals` in one pass, the step of training.
-
-        in_place: write the marginals over the segment potentials, which spares the memory; the batch is
-        then of no further use.
-        """
-        log_z = np.zeros(len(self))
-        segment = self.potentials.segment if in_place else np.empty_like(self.potentials.segment)
-
-        def count(low: int, high: int) -> SemiMarkovPotentials:
-            expected = self._zeros(0)._replace(segment=segment)
-            self._infer(low, high, log_z, expected, keep=False)
-            return expected
-
-        return log_z, self._total(self._map(count), segment)
 
     def best(self) -> Segments:
         """The best segmentation of every sentence, none where all are forbidden.
@@ -146,18 +111,7 @@ class SemiMarkovBatch:
         self._map(lambda low, high: score_segments(*self._span(low, high), given, scores))
         return scores
 
-    def indicator(self, segments: Segments) -> SemiMarkovPotentials:
-        """The counts of the parts of the given segments, shaped like the potentials."""
-        counts = self._zeros(self.tokens)
-        count_segments(self._check(segments), 1.0, counts)
-        return counts
-
-    def subtract(self, counts: SemiMarkovPotentials, segments: Segments) -> SemiMarkovPotentials:
-        """Counts less those of the given segments, in place: from marginals, the slope of a log-likelihood."""
-        count_segments(self._check(segments), -1.0, counts)
-        return counts
-
-    def with_cost(self, segments: Segments, cost: float) -> SemiMarkovBatch:
+    def with_cost(self, segments: Segments, cost: float) -> Self:
         """The same with a cost for every token that lies in another segment than in the given segmentation.
 
         That is, ``cost * length`` is added to the potential of every segment but the given ones: a
@@ -167,19 +121,16 @@ class SemiMarkovBatch:
         right = given.start, given.length - 1, given.label
         segment = self.potentials.segment + cost * np.arange(1, self.longest + 1)[:, None]
         segment[right] = self.potentials.segment[right]
-        return replace(self, potentials=self.potentials._replace(segment=segment))
+        return self.with_potentials(self.potentials._replace(segment=segment))
 
     def sample(self, n: int, rng: np.random.Generator) -> list[Segments]:
-        """Segmentations drawn from the exact distribution: n of :class:`Segments`."""
+        """Segmentations drawn from the exact distribution."""
         uniforms = rng.random((n, self.tokens, 2))
         lengths, labels = np.zeros((2, n, self.tokens), np.int32)
-        probabilities = np.empty_like(self.potentials.segment)
 
         def draw(low: int, high: int) -> None:
-            posterior = self._posterior(low, high, probabilities)
-            impossible = np.flatnonzero(posterior.log_z[low:high] == -np.inf)
-            if impossible.size:
-                raise InputError(f"sentence {low + impossible[0]}: every segmentation is forbidden")
+            posterior = self._posterior(low, high)
+            self._check_possible(low, posterior.log_z[low:high])
             samples(posterior, low, high, uniforms, lengths, labels)
 
         self._map(draw)
@@ -187,42 +138,24 @@ class SemiMarkovBatch:
 
     def entropy(self) -> Floats:
         """The entropy of the segmentations of each sentence, in nats: [n]."""
-        out, probabilities = np.zeros(len(self)), np.empty_like(self.potentials.segment)
-        self._map(lambda low, high: entropies(self._posterior(low, high, probabilities), low, high, out))
+        out = np.zeros(len(self))
+        self._map(lambda low, high: entropies(self._posterior(low, high), low, high, out))
         return out
 
-    def jvp(self, direction: SemiMarkovPotentials) -> SemiMarkovPotentials:
-        """The derivative of the marginals when the potentials move along a direction, shaped like both.
+    def span(self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, label: ArrayLike) -> Parts:
+        """The parts "the words from begin up to end of this sentence are one segment of this label": arrays each."""
+        first, label = self._tokens(sentence, begin), within(label, self.labels)
+        depth = self._tokens(sentence, np.asarray(end) - 1) - first
+        valid = (depth >= 0) & (depth < np.minimum(self._lengths, self.longest)[label])
+        return Parts.where("segment", ((first * self.longest + depth) * self.labels + label)[:, None], valid[:, None])
 
-        Parts of the direction that are no parts of the sentences, as segments past the end, are not read.
-        """
-        direction = check_shapes(direction)
-        if [part.shape for part in direction] != [part.shape for part in self.potentials]:
-            raise InputError("the direction must have the shapes of the potentials")
-        # A sum that is not finite may be of finite numbers, but of none that a derivative could bear.
-        total = total_of_segments(direction.segment, self._lengths, self.offsets)
-        if not np.isfinite([total, *(part.sum() for part in direction[1:])]).all():
-            raise InputError("the direction must be finite; use 0 for parts that stay as they are")
-        segment, probabilities = np.zeros_like(self.potentials.segment), np.empty_like(self.potentials.segment)
-
-        def move(low: int, high: int) -> SemiMarkovPotentials:
-            change = self._zeros(0)._replace(segment=segment)
-            tangents(self._posterior(low, high, probabilities), low, high, direction, change)
-            return change
-
-        return self._total(self._map(move), segment)
-
-    def restrict(self, allowed: ArrayLike) -> SemiMarkovBatch:
-        """The same where only the allowed segments may be used: [N, D, L] of booleans.
-
-        The log Z of the restricted batch less that of the free one is the log-probability of what was
-        allowed.
-        """
-        permitted = np.asarray(allowed, bool)
-        if permitted.shape != self.potentials.segment.shape:
-            raise InputError(f"allowed has shape {permitted.shape}, expected {self.potentials.segment.shape}")
-        segment = np.where(permitted, self.potentials.segment, -np.inf)
-        return replace(self, potentials=self.potentials._replace(segment=segment))
+    def token(self, sentence: ArrayLike, position: ArrayLike, label: ArrayLike) -> Parts:
+        """The parts "the word at this position of this sentence is in a segment of this label": arrays each."""
+        token, label = self._tokens(sentence, position)[:, None], within(label, self.labels)[:, None]
+        depth, back = np.tril_indices(self.longest)  # segments by length and by words before this one
+        begin, own = token - back, np.asarray(sentence)[:, None]
+        valid = (begin >= self.offsets[own]) & (begin + depth < self.offsets[own + 1]) & (depth < self._lengths[label])
+        return Parts.where("segment", (begin * self.longest + depth) * self.labels + label, valid)
 
     @property
     def _lengths(self) -> Labels:
@@ -231,14 +164,7 @@ class SemiMarkovBatch:
 
     @cached_property
     def _weights(self) -> TransitionWeights:
-        return weigh_transitions(self.potentials.transition)
-
-    @cached_property
-    def _shards(self) -> list[tuple[int, int]]:
-        return sentence_shards(self.offsets, SHARDS, SHARD_TOKENS)
-
-    def _map(self, function: Callable[[int, int], Result]) -> list[Result]:
-        return run_shards(lambda shard: function(*shard), self._shards, self.threads)
+        return TransitionWeights(*as_weights(self.potentials.transition))
 
     def _span(self, low: int, high: int) -> tuple[SemiMarkovPotentials, Labels, Integers, int, int]:
         return self.potentials, self._lengths, self.offsets, low, high
@@ -249,27 +175,21 @@ class SemiMarkovBatch:
     def _lists(self, lengths: Labels, labels: Labels) -> list[Segments]:
         return [Segments.of_tokens(*row, self.offsets) for row in zip(lengths, labels, strict=True)]
 
-    def _zeros(self, tokens: int) -> SemiMarkovPotentials:
-        """Counts of zero over a number of tokens."""
-        _, longest, labels = self.potentials.segment.shape
-        shared = (np.zeros_like(part) for part in self.potentials[1:])
-        return SemiMarkovPotentials(np.zeros((tokens, longest, labels)), *shared)
+    def _sums(self, parts: SemiMarkovPotentials) -> list[float]:
+        return [total_of_segments(parts.segment, self._lengths, self.offsets), *(part.sum() for part in parts[1:])]
 
-    def _total(self, shards: list[SemiMarkovPotentials], segment: Floats) -> SemiMarkovPotentials:
-        """The shared counts of all shards, added in order, beside those of the segments."""
-        total = self._zeros(0)._replace(segment=segment)
-        for shard in shards:
-            for sum_, part in zip(total[1:], shard[1:], strict=True):
-                sum_ += part
-        return total
+    def _add(self, answer: Segments, amount: float, counts: SemiMarkovPotentials) -> None:
+        count_segments(self._check(answer), amount, counts)
 
-    def _posterior(self, low: int, high: int, probabilities: Floats) -> SegmentPosterior:
-        """The posterior of a shard; probabilities: [N, D, L], its rows are set to those of the segments."""
-        expected = self._zeros(0)._replace(segment=probabilities)
+    def _move(self, low: int, high: int, direction: SemiMarkovPotentials, change: SemiMarkovPotentials) -> None:
+        tangents(self._posterior(low, high), low, high, direction, change)
+
+    def _posterior(self, low: int, high: int) -> SegmentPosterior:
+        expected = self._counts()._replace(segment=np.empty_like(self.potentials.segment))  # but for the shard unused
         return self._infer(low, high, np.zeros(len(self)), expected, keep=True)
 
     def _infer(
-        self, low: int, high: int, log_z: Floats, expected: SemiMarkovPotentials, keep: bool
+        self, low: int, high: int, log_z: Floats, expected: SemiMarkovPotentials, keep: bool = False
     ) -> SegmentPosterior:
         """Forward-backward over a shard: by probabilities, and in log space where they are too extreme."""
         first, last = int(self.offsets[low]), int(self.offsets[high])
@@ -285,3 +205,33 @@ class SemiMarkovBatch:
         return SegmentPosterior(
             expected.segment, potentials.transition, self._weights, messages, offsets, log_z, logged
         )
+
+
+@dataclass(frozen=True, eq=False)
+class SemiMarkov(Single[SemiMarkovPotentials, Segments]):
+    """One sequence of n tokens in segments of up to D tokens with L labels; minus infinity forbids a part.
+
+    segment: [n, D, L], the log potential of the segment that starts at token t, has d + 1 tokens and label
+    y; segments that would cross the end are not read. transition: [L, L], from a segment's label to the
+    next's; none unless given, which makes labels independent. start, end: [L], zero unless given. lengths:
+    [L], the most tokens of a segment of each label, D unless given.
+
+    >>> words = SemiMarkov(segment=np.log([[[0.2], [0.9]], [[0.5], [0.1]], [[0.7], [1.0]]]))
+    >>> words.best()
+    Segments(start=array([0, 2]), length=array([2, 1], dtype=int32), label=array([0, 0], dtype=int32), \
+offsets=array([0, 2]))
+    >>> [(cut.length.tolist(), round(log_probability, 2)) for cut, log_probability in words.kbest(2)]
+    [([2, 1], -0.13), ([1, 1, 1], -2.33)]
+    """
+
+    segment: Floats
+    transition: Floats | None = None
+    start: Floats | None = None
+    end: Floats | None = None
+    lengths: Labels | None = None
+
+    @cached_property
+    def batch(self) -> SemiMarkovBatch:
+        """The same as a batch of one."""
+        potentials = SemiMarkovPotentials.of(self.segment, self.transition, self.start, self.end)
+        return SemiMarkovBatch(potentials, np.array([0, len(potentials.segment)]), self.lengths, threads=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail.kernel import kernel
-from dovetail.structures.chain.parts import Floats, Integers, Labels
+from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.structures.semimarkov.parts import Segments, SemiMarkovPotentials
 
 

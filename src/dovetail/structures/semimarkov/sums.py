@@ -7,7 +7,7 @@ logarithm is the ``level[e]``. A segment from s to e then weighs ``exp(potential
 
 With transitions this is exact as long as no factor is smaller than ``FLOOR``, because then no product of
 four factors underflows and no path is lost; a sentence where that fails is left to
-:mod:`dovetail.structures.semimarkov.log`. Without transitions it is always exact: all paths to a boundary
+:func:`log_forward_backward`. Without transitions it is always exact: all paths to a boundary
 have the same future, so those that underflow do not matter.
 """
 
@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.kernel import inner, kernel
-from dovetail.structures.chain.lanes import FLOOR, exponentiate
-from dovetail.structures.chain.parts import LOG_FLOOR, Booleans, Floats, Integers, Labels
+from dovetail.structures.contract import Booleans, Floats, Integers, Labels
+from dovetail.structures.lanes import FLOOR, LOG_FLOOR, exponentiate
+from dovetail.structures.logs import exp_less, log_sum
 from dovetail.structures.semimarkov.parts import BoundaryMessages, SemiMarkovPotentials, TransitionWeights
 
 LANES = 32
@@ -207,12 +208,7 @@ def forward(transitions: TransitionWeights, shapes: Shapes, lanes: Lanes, steps:
 
 @kernel
 def backward(
-    transitions: TransitionWeights,
-    shapes: Shapes,
-    lanes: Lanes,
-    steps: int,
-    work: Work,
-    counts: Floats,
+    transitions: TransitionWeights, shapes: Shapes, lanes: Lanes, steps: int, work: Work, counts: Floats
 ) -> None:
     """From weights to probabilities and depart; counts: [L, L] or [0, 0], added to."""
     weights, _, begin, arrive, leave, depart, inverse, _, _, future, _ = work
@@ -338,3 +334,75 @@ def forward_backward(
                     for y in range(labels):
                         messages.arrive[lanes.first[k] + s - messages.base, y] = work.arrive[s, y, k]
                         messages.depart[lanes.first[k] + s - messages.base, y] = work.depart[s, y, k]
+
+
+@kernel
+def log_forward_backward(
+    potentials: SemiMarkovPotentials,
+    lengths: Labels,
+    offsets: Integers,
+    sentences: Integers,
+    log_z: Floats,
+    expected: SemiMarkovPotentials,
+    messages: BoundaryMessages,
+) -> None:
+    """Log Z, expected counts and the logarithms of the messages of some sentences, none of them empty.
+
+    As :func:`forward_backward`, which see.
+    """
+    segment, transition, start, end = potentials
+    _, longest, labels = segment.shape
+    ordered = transition.shape[0] > 0
+    most = 0
+    for n in sentences:
+        most = max(most, offsets[n + 1] - offsets[n])
+    begin = np.empty((most + 1, labels))
+    arrive = np.empty((most + 1, labels))
+    leave = np.empty((most + 1, labels))
+    depart = np.empty((most + 1, labels))
+    terms = np.empty(max(longest, labels))
+    for n in sentences:
+        first, tokens = offsets[n], offsets[n + 1] - offsets[n]
+        for y in range(labels):
+            begin[0, y] = start[y]
+            arrive[0, y] = -np.inf
+            leave[tokens, y] = end[y]
+        for e in range(1, tokens + 1):
+            for y in range(labels):
+                reach = min(longest, lengths[y], e)
+                for d in range(reach):
+                    terms[d] = begin[e - 1 - d, y] + segment[first + e - 1 - d, d, y]
+                arrive[e, y] = log_sum(terms, reach)
+            for y in range(labels if e < tokens else 0):
+                for b in range(labels):
+                    terms[b] = arrive[e, b] + (transition[b, y] if ordered else 0.0)
+                begin[e, y] = log_sum(terms, labels)
+        for y in range(labels):
+            terms[y] = arrive[tokens, y] + end[y]
+        log_z[n] = log_sum(terms, labels)
+        if expected.segment.shape[0] == 0:
+            continue
+        for y in range(labels):
+            expected.end[y] += exp_less(terms[y], log_z[n])
+        for s in range(tokens - 1, -1, -1):
+            for y in range(labels):
+                reach = min(longest, lengths[y], tokens - s)
+                for d in range(reach):
+                    terms[d] = segment[first + s, d, y] + leave[s + d + 1, y]
+                depart[s, y] = log_sum(terms, reach)
+                for d in range(longest):
+                    value = begin[s, y] + terms[d] if d < reach else -np.inf
+                    expected.segment[first + s, d, y] = exp_less(value, log_z[n])
+            for b in range(labels if s > 0 else 0):
+                for y in range(labels):
+                    terms[y] = depart[s, y] + (transition[b, y] if ordered else 0.0)
+                    if ordered:
+                        expected.transition[b, y] += exp_less(arrive[s, b] + terms[y], log_z[n])
+                leave[s, b] = log_sum(terms, labels)
+        for y in range(labels):
+            expected.start[y] += exp_less(start[y] + depart[0, y], log_z[n])
+        if messages.arrive.shape[0] > 0:
+            for s in range(tokens):
+                for y in range(labels):
+                    messages.arrive[first + s - messages.base, y] = arrive[s, y]
+                    messages.depart[first + s - messages.base, y] = depart[s, y]

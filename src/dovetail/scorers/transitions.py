@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.errors import InputError
+
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def state_count(labels: int, order: int) -> int:
@@ -15,7 +19,7 @@ def state_count(labels: int, order: int) -> int:
     return labels * labels + labels if order == 2 else labels
 
 
-def states_within(kept: NDArray[np.int64], labels: int, order: int) -> NDArray[np.int64]:
+def states_within(kept: Integers, labels: int, order: int) -> Integers:
     """The states of some of the labels [kept], by their numbers among the states of all labels."""
     return (np.append(kept, labels)[:, None] * labels + kept).ravel() if order == 2 else kept
 
@@ -25,18 +29,18 @@ class Transitions:
     """A linear map from parameters to the table [states, labels] of transition potentials.
 
     Parameter ``parameter[i]`` is added to cell ``cell[i]`` of the flat table: a pair of labels fills many cells of a
-    second-order table, a triple fills one.
+    second-order table, a triple fills one, and tied transitions are whatever a function of the labels makes the same.
     """
 
     labels: int
     order: int
-    cell: NDArray[np.int64]
-    parameter: NDArray[np.int64]
+    cell: Integers
+    parameter: Integers
     size: int
 
     @classmethod
     def observed(
-        cls, gold: NDArray[np.int32], offsets: NDArray[np.int64], labels: int, order: int, full: bool = False
+        cls, gold: NDArray[np.int32], offsets: Integers, labels: int, order: int, full: bool = False
     ) -> Transitions:
         """The pairs and triples that occur in the gold labels (or all of them)."""
         none = np.empty(0, dtype=np.int64)
@@ -71,7 +75,30 @@ class Transitions:
             len(pairs) + len(triples),
         )
 
-    def initial(self, table: NDArray[np.floating], label_map: NDArray[np.int64]) -> Floats:
+    @classmethod
+    def tied(
+        cls, labels: int, function: Callable[[Integers, Integers], Integers], size: int | None = None
+    ) -> Transitions:
+        """A parameter for each value of a function of a label and the next, for a chain of order 1.
+
+        function: from arrays of labels to numbers of parameters, negative for none. size: how many parameters there
+        are, those that only larger label sets use included; one more than the largest number unless given.
+
+        >>> jumps = Transitions.tied(3, lambda before, after: after - before + 2)
+        >>> jumps.table(np.array([-2.0, -1.0, 0.0, 1.0, 2.0]))
+        array([[ 0.,  1.,  2.],
+               [-1.,  0.,  1.],
+               [-2., -1.,  0.]])
+        """
+        cell = np.arange(labels * labels)
+        parameter = np.asarray(function(cell // labels, cell % labels), dtype=np.int64)
+        used = parameter >= 0
+        most = int(parameter.max(initial=-1)) + 1
+        if size is not None and most > size:
+            raise InputError(f"the function of labels numbers {most} parameters, more than {size}")
+        return cls(labels, 1, cell[used], parameter[used], most if size is None else size)
+
+    def initial(self, table: NDArray[np.floating], label_map: Integers) -> Floats:
         """Start values [size] from another model's table of the same order.
 
         ``label_map`` [labels] gives the other model's number of each label, -1 for none. A second-order table is taken
@@ -91,7 +118,7 @@ class Transitions:
         weight[self.parameter[known]] = table[np.broadcast_to(row, known.shape)[known], label[known]]
         return weight
 
-    def within(self, kept: NDArray[np.int64]) -> tuple[Transitions, NDArray[np.int64]]:
+    def within(self, kept: Integers) -> tuple[Transitions, Integers]:
         """The transitions between some labels, and the numbers of their parameters among these, [parameters]."""
         states = states_within(kept, self.labels, self.order)
         place = np.full(state_count(self.labels, self.order) * self.labels, -1, dtype=np.int64)

@@ -32,7 +32,7 @@ def compile_chains() -> None:
     if _running is not None or (os.cpu_count() or 1) < 2 or _is_cached(forward_backward):
         return
     _running = subprocess.Popen(
-        [sys.executable, "-m", "dovetail.structures.chain.ahead"],
+        [sys.executable, "-m", "dovetail.structures.ahead"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -63,7 +63,7 @@ def main() -> None:
     """Compile what training calls, by calling it on a chain of two tokens."""
     import numpy as np
 
-    from dovetail.structures.chain.single import ChainBatch, ChainPotentials
+    from dovetail.structures.chain import ChainBatch, ChainPotentials
 
     batch = ChainBatch(ChainPotentials.of(np.zeros((2, 2)), np.zeros((2, 2))), np.array([0, 2]), threads=1)
     batch.log_partition_and_marginals()
