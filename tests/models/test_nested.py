@@ -95,6 +95,13 @@ def test_best_trees_and_samples_come_from_the_same_distribution(trained: NestedT
     assert share == pytest.approx(trees[0].probability, abs=0.12)
 
 
+def test_each_sample_of_a_sentence_without_words_is_a_list_of_its_own(trained: NestedTagger) -> None:
+    first, last = trained.sample([Sentence(()), CORPUS[0]], 2, seed=1)[0]
+    assert first == last == []
+    assert first is not last
+    assert trained.kbest([Sentence(())], 2) == [[]]
+
+
 def test_annotate_keeps_nested_spans_and_writes_outermost_tags(trained: NestedTagger) -> None:
     [sentence] = trained.annotate([Sentence(CORPUS[0].words)])
     assert labelled(list(sentence.spans)) == labelled(list(CORPUS[0].spans))

@@ -123,17 +123,6 @@ class Enumerated:
         return (p * (totals - p @ totals)) @ self.counts
 
 
-def places(batch: Any, labels: Sequence[int]) -> Any:
-    """Every sentence, position and label of a batch: [parts, 3]."""
-    tokens = [(n, t) for n, length in enumerate(np.diff(batch.offsets)) for t in range(length)]
-    return [(n, t, c) for n, t in tokens for c in labels] or np.zeros((0, 3), int)
-
-
-def sharded(batch: Any) -> Any:
-    assert len(batch._shards) > 2
-    return batch
-
-
 class GrammarCase(Case):
     """Keys are the numbers of a tree, and its nodes by rules: (begin, end, symbol)."""
 
@@ -247,6 +236,17 @@ class NestedCase(Case):
                 batch.span(*np.transpose(spans)),
                 lambda n, key: [m == n and (*each,) in key[1] for m, *each in spans],
             )
+
+
+def places(batch: Any, labels: Sequence[int]) -> Any:
+    """Every sentence, position and label of a batch: [parts, 3]."""
+    tokens = [(n, t) for n, length in enumerate(np.diff(batch.offsets)) for t in range(length)]
+    return [(n, t, c) for n, t in tokens for c in labels] or np.zeros((0, 3), int)
+
+
+def sharded(batch: Any) -> Any:
+    assert len(batch._shards) > 2
+    return batch
 
 
 class ChainCase(Case):
@@ -433,10 +433,10 @@ class GroupsCase(Case):
 
 
 CASES: dict[str, Case] = {
+    "grammar": GrammarCase(),
+    "nested": NestedCase(),
     "chain": ChainCase(),
     "semimarkov": SemiMarkovCase(),
     "projective": ProjectiveCase(),
     "groups": GroupsCase(),
-    "grammar": GrammarCase(),
-    "nested": NestedCase(),
 }

@@ -14,16 +14,9 @@ from dovetail.errors import InputError
 from dovetail.structures.contract import Booleans, Floats, Integers, Parts, Structure, mapped
 from dovetail.structures.grammar import Derivation, ParseChart
 from dovetail.structures.grammar.parts import check_direction
-from dovetail.structures.nested.parts import (
-    NO_ANSWER,
-    TABLES,
-    NestedGrammar,
-    NestedPotentials,
-    NestedSegments,
-    nested_grammar,
-)
+from dovetail.structures.nested.parts import TABLES, NestedGrammar, NestedPotentials, NestedSegments, nested_grammar
 from dovetail.structures.nested.posterior import segment_probabilities, sums
-from dovetail.structures.nested.search import best_segments, walk
+from dovetail.structures.nested.search import walk
 from dovetail.structures.nested.sums import Tables
 from dovetail.threads import run_shards, sentence_shards
 
@@ -119,18 +112,7 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
 
     def best(self) -> NestedSegments:
         """The best segments of every sentence."""
-        out, count = np.zeros((4 * int(self.offsets[-1]), 4), np.int32), np.zeros(len(self), np.int32)
-        run_shards(
-            lambda shard: best_segments(self.offsets, *shard, self.longest, self.phrases, self.potentials, out, count),
-            self._shards(),
-            self.threads,
-        )
-        found = []
-        for first, n in zip((4 * self.offsets[:-1]).tolist(), count.tolist(), strict=True):
-            mine = out[first : first + max(n, 0)].tolist()  # stable: of two over the same tokens the outer comes first
-            listed = [(i, j, x) for i, j, x, _ in sorted(mine, key=lambda each: (each[0], -each[1]))]
-            found.append(listed if n >= 0 else [NO_ANSWER])
-        return NestedSegments.of(found)
+        return self._listed({s: tree for s, tree in self._map(lambda s: self.chart(s).best()).items() if tree})
 
     def kbest(self, k: int) -> tuple[Sequence[NestedSegments], Floats]:
         """The k best segmentations of every sentence, best first, and their scores [n, k]."""
