@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.resources.clusters import Clusters
-from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor, Progress
-from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.modelfile import Arrays, load_model, save_model
-from dovetail.models.base import Estimator, check_choice
+from dovetail.models.base import check_choice
 from dovetail.models.batching import in_batches
-from dovetail.models.dependency.model import DependencyModel, arc_rows
+from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows
 from dovetail.models.dependency.pieces import cut_points, joined
 from dovetail.models.dependency.relations import TEMPLATES, with_arcs
-from dovetail.models.dependency.training import ArcTraining, Heads
+from dovetail.models.dependency.training import ArcTraining
 from dovetail.models.dependency.tuning import calibrated, surest
+from dovetail.models.fitting import Learner, check_learner, minimised
 from dovetail.models.inputs import as_sentences, check_count, labelled
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import given_tags, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
@@ -38,6 +37,8 @@ FOLDS = 4  # parts of the training data, each of which is tagged by a tagger of 
 BATCH_ARCS = 1_000_000  # how much is scored at once: bounds memory
 UNNAMED = "dep"
 """The relation of every word but the root where the model has learnt none."""
+
+NO_HEADS = np.empty(0, np.int32)
 
 Input = Sequence[Sentence] | Sequence[Sequence[str]]
 
@@ -58,7 +59,7 @@ class _Looked(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False)
-class DependencyParser(Estimator):
+class DependencyParser(Learner):
     """A conditional random field over projective dependency trees, and a classifier of relations given the tree.
 
     Sentences have the layers ``head`` (numbers of words from 1, "0" for the root) and ``deprel``, and parts of speech
@@ -83,10 +84,18 @@ class DependencyParser(Estimator):
     """Clusters of words, by name, whose classes are features of heads and dependents."""
     decode: str = "expected"
     """``expected``: the tree of the most probable arcs; ``best``: the most probable tree."""
+    loss: str = "likelihood"
+    """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
+    optimiser: str = "lbfgs"
+    """lbfgs, sgd, adagrad or perceptron."""
     l2: float = 3.0
     """Penalty on squared weights: 1 / (2 variance)."""
     iterations: int | None = None
     """The most passes over the data; None for the optimiser's own limit."""
+    batch: int | None = None
+    """Sentences per step, for online optimisers."""
+    gain: float | None = None
+    """Step size, for sgd and adagrad."""
     min_count: int = 5
     """Words that occur less often are represented by their endings alone."""
     bits: int = 22
@@ -99,6 +108,8 @@ class DependencyParser(Estimator):
     """Choose on dev how confident to be: one factor for all weights, which changes probabilities."""
     patience: int = 3
     """Dev measurements without progress before training stops."""
+    seed: int = 1
+    """The seed of all random numbers."""
     threads: int | None = None
     """How many cores to use; None for all. The result does not depend on it."""
 
@@ -152,21 +163,23 @@ class DependencyParser(Estimator):
         if self.predict_tags:
             self.tagger_, tags = self._learn_tags(corpus, tags, told)
         told("choosing the arcs to look at")
-        words = [s.words for s in corpus]
         training = ArcTraining.prepare(
-            words, tags, np.concatenate(heads), min_count=self.min_count, bits=self.bits,
+            [s.words for s in corpus], tags, np.concatenate(heads), min_count=self.min_count, bits=self.bits,
             row_bits=max(8, self.bits - 6), l2=self.l2, threshold=self.threshold, clusters=self.clusters,
-            threads=self._threads(),
+            threads=self._threads(), loss=self._loss(),
         )  # fmt: skip
-        monitor = Monitor(report=progress, patience=self.patience, dev_every=DEV_EVERY)
+        if init is not None:
+            training.start = training.started(init._model())
+        monitor = Monitor(report=progress, patience=self.patience, dev_every=DEV_EVERY if self._is_batch() else 1)
         held_out: _Looked | None = None
         right: list[Heads] = []
         if dev is not None:
             held_out = self._look([s for s in as_sentences(dev) if len(s) <= LONGEST])
             right, self.card_["projectivised_dev"] = gold_heads(held_out.sentences)
-            monitor.dev_score = self._dev_scorer(training, held_out, right)
+            words = [s.words for s in held_out.sentences]
+            monitor.dev_score = training.dev_scorer(words, held_out.tags, np.concatenate([NO_HEADS, *right]))
         told("training the parser")
-        weight = self._minimise(training, init, monitor, checkpoint)
+        weight = minimised(training, self._optimiser(), monitor, checkpoint, self._task())
         self.model_ = training.export(weight)
         if held_out is not None and self.calibrate:
             self.model_ = calibrated(
@@ -199,6 +212,7 @@ class DependencyParser(Estimator):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("decode", self.decode, ("expected", "best"))
+        check_learner(self.loss, self.optimiser)
 
     def _short_enough(self, corpus: list[Sentence]) -> list[Sentence]:
         """Sentences to learn from; those too long are counted in the card."""
@@ -206,41 +220,6 @@ class DependencyParser(Estimator):
         kept = [s for s in corpus if len(s) <= most]
         self.card_["left_out"] = len(corpus) - len(kept)
         return kept
-
-    def _dev_scorer(
-        self, training: ArcTraining, dev: _Looked, gold: Sequence[Heads]
-    ) -> Callable[[NDArray[np.float64]], float]:
-        answer = training.answers([s.words for s in dev.sentences], dev.tags, self._threads())
-        right = np.concatenate(gold) if gold else np.empty(0, np.int32)
-        return lambda weight: float(100.0 * np.mean(answer(weight) == right)) if len(right) else 0.0
-
-    def _minimise(
-        self,
-        training: ArcTraining,
-        init: DependencyParser | None,
-        monitor: Monitor,
-        checkpoint: str | Path | None,
-    ) -> NDArray[np.float64]:
-        start = np.zeros(training.objective.features.weights)
-        if init is not None:
-            known = init._model().fine_weight
-            if len(known) != len(start):
-                raise DovetailError("init has another number of weights: give it the same bits")
-            start = known.astype(np.float64)
-        saved, resume = None, None
-        if checkpoint is not None:
-            settings = {n: v for n, v in self.get_params().items() if n not in ("threads", "iterations", "clusters")}
-            saved = Checkpoint.of(checkpoint, settings, training.objective.gold, training.objective.keys.heads, start)
-            resume, monitor.save = saved.load(), saved.save
-            if resume is not None:
-                monitor.restore(resume)
-        optimiser = LBFGS(**({"limit": self.iterations} if self.iterations is not None else {}))
-        weight = optimiser.minimise(
-            training.objective, training.prior, start, monitor, resume, curvature=training.curvature()
-        )
-        if saved is not None and not monitor.interrupted:
-            saved.remove()
-        return weight
 
     def _new_relations(self) -> Tagger:
         return Tagger(

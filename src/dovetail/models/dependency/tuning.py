@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.models.dependency.model import DependencyModel, Strings
+from dovetail.models.dependency.model import DependencyModel
 from dovetail.models.tagger.tuning import FACTORS
+from dovetail.scorers.arcs import Strings
 from dovetail.structures.projective import ProjectiveBatch, ProjectivePotentials
 
 
