@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.structures.grammar.single import Derivation, Grammar, GrammarPotentials
+from dovetail.structures.grammar import Derivation, Grammar, GrammarPotentials
 from tests.structures.enumerate_chain import dot
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dovetail.structures.grammar.single import Grammar, GrammarPotentials, ParseChart, cell_count
+from dovetail.structures.grammar import Grammar, GrammarPotentials, ParseChart, cell_count
 from tests.structures.enumerate_grammar import EnumeratedChart
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from dovetail.errors import InputError
-from dovetail.structures.grammar.single import Grammar, GrammarPotentials, ParseChart, reachable, symbol_posteriors
+from dovetail.structures.grammar import Grammar, GrammarPotentials, ParseChart
 
 
 @pytest.fixture
@@ -53,8 +53,6 @@ def test_masks_and_directions_that_do_not_fit(grammar):
     given = potentials(grammar)
     with pytest.raises(InputError, match="mask has shape"):
         ParseChart(grammar, given, np.ones((5, 4), np.uint8))
-    with pytest.raises(InputError, match="tag_mask has shape"):
-        reachable(grammar, 3, np.ones((2, 2)))
     chart = ParseChart(grammar, given)
     with pytest.raises(InputError, match="shapes of the potentials"):
         chart.jvp(potentials(grammar, n=2))
@@ -64,17 +62,14 @@ def test_masks_and_directions_that_do_not_fit(grammar):
         chart.label_marginals([0, 1])
     with pytest.raises(InputError, match="unary_labels has 1 entries"):
         chart.label_marginals([0, 1, 1, 1], [[1]])
-    with pytest.raises(InputError, match="single row"):
-        symbol_posteriors(grammar, potentials(grammar, begin=np.zeros((4, 2))))
 
 
-@pytest.mark.parametrize("ask", [lambda g, n: ParseChart(g, potentials(g, n)), lambda g, n: reachable(g, n)])
-def test_sentences_of_no_words_and_of_too_many(ask):
+def test_sentences_of_no_words_and_of_too_many():
     grammar = Grammar.of(91, 45, binary=[(45, 0, 0)])
     with pytest.raises(InputError, match="without words"):
-        ask(grammar, 0)
+        ParseChart(grammar, potentials(grammar, 0))
     with pytest.raises(InputError, match=r"5000 words is too long .* at most 12\d\d: split the sentence"):
-        ask(grammar, 5000)
+        ParseChart(grammar, potentials(grammar, 5000))
 
 
 def test_trees_that_are_none_of_the_grammar(grammar):
@@ -109,7 +104,6 @@ def test_a_sentence_that_the_grammar_cannot_parse():
     assert not any(part.any() for part in chart.marginals())
     assert not any(part.any() for part in chart.jvp(chart.potentials))
     assert not chart.span_marginals().symbol.any()
-    assert not symbol_posteriors(grammar, chart.potentials).any()
     assert chart.best() is None
     assert chart.max_recall([-1, -1, 0]) is None
     assert chart.kbest(3) == []

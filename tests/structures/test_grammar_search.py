@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
 from dovetail.errors import InputError
-from dovetail.structures.grammar.single import Grammar, GrammarPotentials, ParseChart
+from dovetail.structures.grammar import Grammar, GrammarPotentials, ParseChart
 from tests.structures.enumerate_grammar import EnumeratedChart, as_tuple
 from tests.structures.grammar_cases import charts, random_grammar, random_potentials
 

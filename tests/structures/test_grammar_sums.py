@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-from dovetail.structures.grammar.single import (
-    Grammar,
-    GrammarPotentials,
-    ParseChart,
-    cells,
-    reachable,
-    symbol_posteriors,
-)
-from tests.structures.enumerate_grammar import EnumeratedChart, nodes
+from dovetail.structures.grammar import Grammar, GrammarPotentials, ParseChart, cells
+from tests.structures.enumerate_grammar import nodes
 from tests.structures.grammar_cases import charts, random_direction, random_grammar, random_potentials
 
 quick = settings(max_examples=150, deadline=None)
@@ -93,71 +86,6 @@ def test_probabilities_of_symbols_and_unary_rules_over_spans(case):
     for name, part in marginals._asdict().items():
         assert_allclose(part, truth[name], atol=1e-9, err_msg=name)
     assert_allclose(marginals.upper[n - 1].sum(), float(twin.log_partition() > -np.inf), atol=1e-9)
-
-
-@quick
-@given(charts(scales=(0.0, 1.0, 5.0)))
-def test_what_is_not_reachable_has_no_probability(case):
-    chart, twin, _ = case
-    p = chart.potentials
-    mask = reachable(chart.grammar, len(chart), p.tag > -np.inf, p.root > -np.inf)
-    free = EnumeratedChart(chart.grammar, p._replace(**{name: np.zeros_like(getattr(p, name)) for name in p._fields}))
-    truth = np.zeros_like(mask)
-    for tree, uses in zip(free.trees, free.uses, strict=True):
-        if p.root[tree.root] > -np.inf and (p.tag[np.arange(len(chart)), tree.tags] > -np.inf).all():
-            for node in nodes(chart.grammar, uses, len(chart)):
-                truth[node] = 1
-    assert np.array_equal(mask, truth)
-    own = np.ones_like(mask) if chart.mask is None else chart.mask
-    log_z, marginals = ParseChart(chart.grammar, p, mask & own).log_partition_and_marginals()
-    assert_allclose(log_z, twin.log_partition(), rtol=1e-12, atol=1e-10)
-    assert_parts_equal(marginals, twin.marginals(), 1e-9)
-
-
-def test_reachable_over_more_words_than_bits_of_a_machine_word():
-    # B covers pairs of words alone, so that a symbol A is over even spans only and the last word is odd.
-    grammar = Grammar.of(3, 1, binary=[(1, 0, 0), (2, 1, 1), (2, 2, 1)])
-    n = 140
-    mask = reachable(grammar, n, root=[0, 0, 1])
-    begin, end = np.divmod(np.flatnonzero(np.triu(np.ones((n + 1, n + 1)), 1)), n + 1)
-    length = end - begin
-    where = mask[cells(n, begin, end)].astype(bool)
-    assert np.array_equal(where[:, 0], length == 1)
-    assert np.array_equal(where[:, 1], (length == 2) & (begin % 2 == 0))
-    assert np.array_equal(where[:, 2], (length > 2) & (length % 2 == 0) & (begin == 0))
-    assert not reachable(grammar, n + 1, root=[0, 0, 1]).any()
-
-
-def single_rows(rng, n, scale=1.0, forbidden=0.0):
-    grammar = random_grammar(rng, int(rng.integers(1, 4)), int(rng.integers(1, 6)), int(rng.integers(0, 40)), 6)
-    return grammar, random_potentials(rng, grammar, n, single=1.0, scale=scale, forbidden=forbidden)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_posteriors_of_symbols_by_the_coarse_pass(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 9))
-    grammar, potentials = single_rows(rng, n, scale=[0.0, 1.0, 10.0][seed % 3], forbidden=[0.0, 0.2][seed % 2])
-    if seed % 4 == 0:
-        potentials = potentials._replace(span=rng.normal(size=(n * (n + 1) // 2, grammar.symbols)))
-    mask = None if seed % 5 else (rng.random((n * (n + 1) // 2, grammar.symbols)) < 0.8).astype(np.uint8)
-    exact = ParseChart(grammar, potentials, mask).span_marginals().symbol
-    assert_allclose(symbol_posteriors(grammar, potentials, mask), exact, atol=1e-9)
-
-
-def test_a_beam_drops_symbols_that_are_improbable_inside():
-    rng = np.random.default_rng(2)
-    grammar = random_grammar(rng, 3, 5, 60, 6)
-    potentials = random_potentials(rng, grammar, 8, single=1.0)
-    exact = symbol_posteriors(grammar, potentials)
-    assert_allclose(symbol_posteriors(grammar, potentials, beam=1e-12), exact, atol=1e-6)
-    thin = symbol_posteriors(grammar, potentials, beam=0.1)
-    assert (thin > 0).sum() < 0.9 * (exact > 0).sum()
-    words = cells(8, np.arange(8), np.arange(1, 9))
-    assert_allclose(thin[words, :3].sum(1), 1.0, atol=1e-9)
-    # What the prior calls impossible is dropped by any beam.
-    without = symbol_posteriors(grammar, potentials, beam=1e-12, prior=[1, 1, 1, 1, 1, 1, 1, 0])
-    assert without[:, 7].sum() < exact[:, 7].sum()
 
 
 def test_potentials_that_lose_a_tree_to_underflow_are_summed_in_log_space():

@@ -10,8 +10,8 @@ What follows from the methods of a structure is derived here, once. A structure 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,17 @@ Booleans: TypeAlias = NDArray[np.bool_]
 
 Potentials = TypeVar("Potentials", bound=tuple[Any, ...])
 Answer = TypeVar("Answer")
+Each = TypeVar("Each", covariant=True)
+
+
+class Several(Protocol[Each]):
+    """Several answers: a list of them, or an array whose rows they are."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> Each: ...
+
+    def __iter__(self) -> Iterator[Each]: ...
 
 
 class Parts(NamedTuple):
@@ -77,11 +88,11 @@ class Structure(ABC, Generic[Potentials, Answer]):
         """The answer with the highest score."""
 
     @abstractmethod
-    def kbest(self, k: int) -> tuple[Sequence[Answer], Floats]:
+    def kbest(self, k: int) -> tuple[Several[Answer], Floats]:
         """The k best answers, best first, and their scores [n, k]; minus infinity where there are fewer."""
 
     @abstractmethod
-    def sample(self, n: int, rng: np.random.Generator) -> Sequence[Answer]:
+    def sample(self, n: int, rng: np.random.Generator) -> Several[Answer]:
         """``n`` answers drawn from the exact distribution."""
 
     @abstractmethod

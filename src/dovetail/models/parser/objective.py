@@ -11,20 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.models.parser.parameters import SentenceLists
 from dovetail.sparse import SparseGradient
-from dovetail.structures.grammar import (
-    Chart,
-    Derivation,
-    Grammar,
-    GrammarPotentials,
-    GrammarWeights,
-    Mask,
-    ParseChart,
-    Rules,
-    cells,
-    count_parts,
-    inside,
-    outside,
-)
+from dovetail.structures.grammar import Derivation, Grammar, GrammarBatch, GrammarPotentials, Mask
 from dovetail.threads import run_shards
 
 Floats = NDArray[np.float64]
@@ -108,31 +95,10 @@ class ParserObjective:
 
     def add(self, weight: Floats, example: ParserExample, out: Floats) -> float:
         """The loss of one sentence; its gradient is added to out [parameters]."""
-        made, grammar, n = self.parameters_of, self.parameters_of.grammar, example.lists.length
-        potentials = made.potentials(example.lists, weight, example.mask, self.roots)
-        score = tree_score(potentials, made, example.tree)
-        weights = GrammarWeights.of(potentials, fresh=True)  # the chart is done at once, and needs no potentials
-        chart, rules = Chart.empty(n, grammar.symbols), Rules.of(grammar)
-        log_z = inside(n, rules, weights, example.mask, chart)
-        if chart.lost[0]:  # scores too far apart for sums of probabilities
-            potentials = made.potentials(example.lists, weight, example.mask, self.roots)
-            log_z, counts = ParseChart(grammar, potentials, example.mask).log_partition_and_marginals()
-        else:
-            counts = GrammarPotentials(*map(np.zeros_like, potentials))
-            above = np.zeros((2, *chart.top.shape))
-            outside(n, rules, weights, example.mask, chart, above[0], above[1], counts)
-        count_parts(grammar, example.tree, -1.0, counts)
-        made.backward(example.lists, counts, out)
-        return float(log_z - score)
-
-
-def tree_score(potentials: GrammarPotentials, made: TreeParameters, tree: Derivation) -> float:
-    """The score of a tree under potentials with a row for every position."""
-    grammar, n = made.grammar, len(tree.tags)
-    rule, begin, split, end = tree.binary.T
-    chain, first, last = tree.unary.T
-    total = potentials.root[tree.root] + potentials.tag[np.arange(n), tree.tags].sum()
-    total += potentials.begin[begin, rule].sum() + potentials.split[split, rule].sum()
-    total += potentials.end[end, rule].sum() + potentials.span[cells(n, begin, end), grammar.parent[rule]].sum()
-    total += potentials.unary_begin[first, chain].sum() + potentials.unary_end[last, chain].sum()
-    return float(total + potentials.span[cells(n, first, last), grammar.unary_parent[chain]].sum())
+        potentials = self.parameters_of.potentials(example.lists, weight, example.mask, self.roots)
+        batch = GrammarBatch(self.parameters_of.grammar, (potentials,), (example.mask,))
+        score = batch.score([example.tree])
+        log_z, counts = batch.log_partition_and_marginals(in_place=True)  # of potentials that nothing else needs
+        [slope] = batch.subtract(counts, [example.tree])
+        self.parameters_of.backward(example.lists, slope, out)
+        return float(log_z[0] - score[0])

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.resources.clusters import Clusters
+from dovetail.grammars.coarse import symbol_posteriors
 from dovetail.grammars.lexicon import Lexicon
 from dovetail.grammars.pcfg import log_probabilities
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.structures.grammar import Derivation, GrammarPotentials, Mask, cell_count, cells, symbol_posteriors
+from dovetail.structures.grammar import Derivation, GrammarPotentials, Mask, cell_count, cells
 
 Floats = NDArray[np.float64]
 

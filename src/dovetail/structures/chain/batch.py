@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from dovetail.structures.chain import ahead
 from dovetail.structures.chain.checks import check_labels, check_offsets, check_potentials, check_queries
 from dovetail.structures.chain.log import log_messages
 from dovetail.structures.chain.parts import (
+    NONE,
     ChainPotentials,
     ChainWeights,
     Floats,
@@ -29,6 +30,7 @@ from dovetail.structures.chain.posterior import entropies, expectations, samples
 from dovetail.structures.chain.search import count_labels, k_best, score_labels, viterbi
 from dovetail.structures.chain.sums import forward_backward
 from dovetail.structures.chain.tangent import tangents
+from dovetail.structures.contract import Parts, Structure
 from dovetail.threads import run_shards, sentence_shards
 
 SHARDS = 32
@@ -41,7 +43,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
-class ChainBatch:
+class ChainBatch(Structure[ChainPotentials, Labels]):
     """Chains that share their transition potentials: flat arrays of tokens, cut into sentences by offsets.
 
     potentials: see :class:`ChainPotentials`; minus infinity forbids a part. offsets: [n + 1], the tokens
@@ -115,6 +117,7 @@ class ChainBatch:
         labels = np.zeros(self.tokens, np.int32)
         scores = np.zeros(len(self))
         self._map(lambda low, high: viterbi(*self._span(low, high), labels, scores))
+        labels[np.repeat(scores == -np.inf, np.diff(self.offsets))] = NONE
         return labels
 
     def kbest(self, k: int) -> tuple[Labels, Floats]:
@@ -122,34 +125,35 @@ class ChainBatch:
 
         Where a sentence has fewer than k allowed labellings, the scores of the rest are minus infinity.
         """
-        labels = np.zeros((k, self.tokens), np.int32)
+        labels = np.full((k, self.tokens), NONE, np.int32)
         scores = np.zeros((len(self), k))
         self._map(lambda low, high: k_best(*self._span(low, high), labels, scores))
         return labels, scores
 
     def score(self, labels: ArrayLike) -> Floats:
         """The score of the given labels [N], by sentence: [n]. Less log Z, it is their log-probability."""
-        given, scores = check_labels(labels, self.tokens, self.labels), np.zeros(len(self))
+        given, scores = check_labels(labels, self.offsets, self.labels), np.zeros(len(self))
         self._map(lambda low, high: score_labels(*self._span(low, high), given, scores))
         return scores
 
     def indicator(self, labels: ArrayLike) -> ChainPotentials:
         """The counts of the parts of the given labels [N], shaped like the potentials."""
-        given, counts = check_labels(labels, self.tokens, self.labels), self._zeros(self.tokens)
+        given, counts = check_labels(labels, self.offsets, self.labels), self._zeros(self.tokens)
         count_labels(self.offsets, 0, len(self), self.order, given, 1.0, counts)
         return counts
 
     def subtract(self, counts: ChainPotentials, labels: ArrayLike) -> ChainPotentials:
         """Counts less those of the given labels [N], in place: from marginals, the slope of a log-likelihood."""
-        given = check_labels(labels, self.tokens, self.labels)
+        given = check_labels(labels, self.offsets, self.labels)
         count_labels(self.offsets, 0, len(self), self.order, given, -1.0, counts)
         return counts
 
-    def with_cost(self, labels: ArrayLike, cost: float) -> ChainBatch:
+    def with_cost(self, labels: ArrayLike, cost: float) -> Self:
         """The same chains with a cost added to the potential of every label but the given ones [N]."""
-        given = check_labels(labels, self.tokens, self.labels)
+        given = check_labels(labels, self.offsets, self.labels)
         unary = self.potentials.unary + cost
-        right = np.arange(self.tokens), given
+        known = np.flatnonzero(given >= 0)
+        right = known, given[known]
         unary[right] = self.potentials.unary[right]
         return replace(self, potentials=self.potentials._replace(unary=unary))
 
@@ -176,7 +180,7 @@ class ChainBatch:
 
     def jvp(self, direction: ChainPotentials) -> ChainPotentials:
         """The derivative of the marginals when the potentials move along a direction, shaped like both."""
-        direction = check_potentials(direction, self.order)
+        direction = ChainPotentials(*(np.ascontiguousarray(part, np.float64) for part in direction))
         if [part.shape for part in direction] != [part.shape for part in self.potentials]:
             raise InputError("the direction must have the shapes of the potentials")
         if not all(np.isfinite(part).all() for part in direction):
@@ -219,7 +223,7 @@ class ChainBatch:
         out[order] = found
         return out
 
-    def restrict(self, allowed: ArrayLike) -> ChainBatch:
+    def restrict(self, allowed: ArrayLike) -> Self:
         """The same chains where each token may only have its allowed labels: [N, L] of booleans.
 
         The log Z of the restricted batch less that of the free one is the log-probability of what was
@@ -230,6 +234,15 @@ class ChainBatch:
             raise InputError(f"allowed has shape {permitted.shape}, expected {self.potentials.unary.shape}")
         unary = np.where(permitted, self.potentials.unary, -np.inf)
         return replace(self, potentials=self.potentials._replace(unary=unary))
+
+    def with_potentials(self, potentials: ChainPotentials) -> Self:
+        """The same sentences with other potentials of the same shapes."""
+        return replace(self, potentials=potentials)
+
+    def token(self, sentence: ArrayLike, position: ArrayLike, label: ArrayLike) -> Parts:
+        """The parts "the word at this position of this sentence has this label": arrays [parts] each."""
+        token = self.offsets[np.asarray(sentence)] + np.asarray(position)
+        return Parts.single("unary", token * self.labels + np.asarray(label))
 
     @cached_property
     def _weights(self) -> ChainWeights:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
-from dovetail.structures.chain.parts import ChainPotentials, Integers, Labels, PathQueries
+from dovetail.structures.chain.parts import NONE, ChainPotentials, Integers, Labels, PathQueries
 
 
 def check_potentials(potentials: ChainPotentials, order: int) -> ChainPotentials:
@@ -42,13 +42,16 @@ def check_offsets(offsets: ArrayLike, tokens: int) -> Integers:
     return array
 
 
-def check_labels(labels: ArrayLike, tokens: int, count: int) -> Labels:
-    """Labels as an array, one for each token: [tokens]."""
+def check_labels(labels: ArrayLike, offsets: Integers, count: int) -> Labels:
+    """Labels as an array, one for each token: [tokens]; -1 throughout a sentence that has none."""
     given = np.ascontiguousarray(labels, np.int32)
-    if given.shape != (tokens,):
-        raise InputError(f"labels have shape {given.shape}, expected ({tokens},)")
-    if given.size and (given.min() < 0 or given.max() >= count):
-        raise InputError(f"labels must be from 0 to {count - 1}")
+    if given.shape != (offsets[-1],):
+        raise InputError(f"labels have shape {given.shape}, expected ({offsets[-1]},)")
+    if not given.size or (given.min() >= 0 and given.max() < count):
+        return given
+    none = np.add.reduceat(given == NONE, offsets[:-1][np.diff(offsets) > 0])
+    if given.min() < NONE or given.max() >= count or (none * (np.diff(offsets)[np.diff(offsets) > 0] - none)).any():
+        raise InputError(f"labels must be from 0 to {count - 1}, or all -1 in a sentence that has none")
     return given
 
 
@@ -80,7 +83,7 @@ def check_queries(
         sentences,
         offsets[sentences] + starts,
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        check_labels(flat, len(flat), labels),
+        check_labels(flat, np.arange(len(flat) + 1), labels),
         not_before,
         not_after,
     )

@@ -14,6 +14,8 @@ Booleans: TypeAlias = NDArray[np.bool_]
 
 # Weights below exp(LOG_FLOOR) are left to log space: a product of four others cannot underflow.
 LOG_FLOOR = -160.0
+NONE = -1
+"""The label of every token of a sentence that has no allowed labelling."""
 
 
 class ChainPotentials(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 
 from dovetail.kernel import kernel
 from dovetail.structures.chain.lanes import layout, predecessors, states
-from dovetail.structures.chain.parts import ChainPotentials, Floats, Integers, Labels
+from dovetail.structures.chain.parts import NONE, ChainPotentials, Floats, Integers, Labels
 
 
 @kernel
@@ -91,6 +91,9 @@ def score_labels(
         scores[n] = 0.0
         if first == last:
             continue
+        if given[first] == NONE:
+            scores[n] = -np.inf
+            continue
         state = layout(order, labels)[2] + given[first]
         scores[n] = start[given[first]] + unary[first, given[first]]
         for token in range(first + 1, last):
@@ -110,7 +113,7 @@ def count_labels(
     labels = counts.unary.shape[1]
     for n in range(low, high):
         first, last = offsets[n], offsets[n + 1]
-        if first == last:
+        if first == last or given[first] == NONE:
             continue
         state = layout(order, labels)[2] + given[first]
         counts.start[given[first]] += amount

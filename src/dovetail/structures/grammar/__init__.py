@@ -5,34 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dovetail.rooms import modules_of
-from dovetail.structures.grammar.coarse import symbol_posteriors
-from dovetail.structures.grammar.parts import Derivation, Grammar, GrammarPotentials, Mask, cell_count, cells
-from dovetail.structures.grammar.recall import SpanMarginals
+from dovetail.structures.grammar.batch import GrammarBatch, ParseChart
+from dovetail.structures.grammar.parts import (
+    Derivation,
+    Grammar,
+    GrammarPotentials,
+    Mask,
+    Rules,
+    cell_count,
+    cells,
+    check_size,
+)
 from dovetail.structures.grammar.search import BestChart, follow, viterbi
-from dovetail.structures.grammar.single import ParseChart, count_parts, occupied, reachable
-from dovetail.structures.grammar.sums import Chart, GrammarWeights, Rules, cell, inside, outside
+from dovetail.structures.grammar.sums import InsideChart, cell
 
 __all__ = [
     "BestChart",
-    "Chart",
     "Derivation",
     "Grammar",
+    "GrammarBatch",
     "GrammarPotentials",
-    "GrammarWeights",
+    "InsideChart",
     "Mask",
     "ParseChart",
     "Rules",
-    "SpanMarginals",
     "cell",
     "cell_count",
     "cells",
-    "count_parts",
+    "check_size",
     "follow",
-    "inside",
-    "occupied",
-    "outside",
-    "reachable",
-    "symbol_posteriors",
     "viterbi",
 ]
 

@@ -1,8 +1,8 @@
-"""What charts over a grammar are made of: rules, potentials of their uses, and trees as lists of uses."""
+"""What charts over a grammar are made of: rules, potentials of their uses, trees as lists of uses; and their checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dovetail.errors import InputError
-from dovetail.structures.chain.parts import Floats, Integers, Labels
+from dovetail.structures.contract import Floats, Integers, Labels
 
 Mask = NDArray[np.uint8]
 
@@ -21,7 +21,7 @@ def cell_count(n: int) -> int:
     return n * (n + 1) // 2
 
 
-def cells(n: int, begin: ArrayLike, end: ArrayLike) -> Integers:
+def cells(n: int | Integers, begin: ArrayLike, end: ArrayLike) -> Integers:
     """The numbers of spans: those of one word and more from word 0, then those from word 1, and so on.
 
     >>> cells(3, [0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3])
@@ -124,6 +124,23 @@ class Grammar:
         return np.searchsorted(self.left, np.arange(self.symbols + 1)).astype(np.int32)
 
 
+class Rules(NamedTuple):
+    """A grammar as kernels take it; see :class:`Grammar`."""
+
+    parent: Labels
+    left: Labels
+    right: Labels
+    pair_ptr: Labels
+    left_ptr: Labels
+    unary_parent: Labels
+    unary_child: Labels
+
+    @classmethod
+    def of(cls, g: Grammar) -> Rules:
+        """The arrays of a grammar."""
+        return cls(g.parent, g.left, g.right, g.pair_ptr, g.left_ptr, g.unary_parent, g.unary_child)
+
+
 class GrammarPotentials(NamedTuple):
     """One number for every part of the trees over n words, by R binary and U unary rules and S symbols.
 
@@ -181,6 +198,15 @@ class GrammarPotentials(NamedTuple):
             np.zeros(grammar.symbols) if root is None else np.asarray(root, np.float64),
         )
 
+    def zeros(self) -> GrammarPotentials:
+        """Zeros in the same shapes."""
+        return GrammarPotentials(*map(np.zeros_like, self))
+
+    def with_all_spans(self) -> GrammarPotentials:
+        """The same with a row for every span."""
+        span = np.broadcast_to(self.span, (cell_count(len(self.tag)), self.span.shape[1]))
+        return self if span.shape == self.span.shape else self._replace(span=span.copy())
+
 
 class Derivation(NamedTuple):
     """A tree as the uses of its rules, each table in the order of a walk from the left, children first."""
@@ -193,3 +219,109 @@ class Derivation(NamedTuple):
     """``[n - 1, 4]``: rule, begin, split, end."""
     unary: Labels
     """``[unaries used, 3]``: rule, begin, end."""
+
+
+Uses = tuple[Floats, Integers | Labels, Labels]
+
+
+def uses_of(grammar: Grammar, tree: Derivation, tables: GrammarPotentials) -> Iterator[Uses]:
+    """The tables that the parts of a tree are in, with their rows and columns; all but that of the root."""
+    n = len(tree.tags)
+    rule, begin, split, end = tree.binary.T
+    chain, first, last = tree.unary.T
+    uses = [
+        (tables.tag, np.arange(n), tree.tags),
+        (tables.begin, begin, rule),
+        (tables.split, split, rule),
+        (tables.end, end, rule),
+        (tables.span, cells(n, begin, end), grammar.parent[rule]),
+        (tables.unary_begin, first, chain),
+        (tables.unary_end, last, chain),
+        (tables.span, cells(n, first, last), grammar.unary_parent[chain]),
+    ]
+    for table, place, part in uses:
+        yield table, place if len(table) > 1 else np.zeros_like(place), part
+
+
+def occupied(grammar: Grammar, tree: Derivation) -> tuple[Integers, Labels]:
+    """The spans and symbols of a tree, [nodes] each: tags, parents of binary rules, parents of unary rules."""
+    n, words = len(tree.tags), np.arange(len(tree.tags))
+    begin, end = (np.concatenate([words + x, tree.binary[:, 1 + 2 * x], tree.unary[:, 1 + x]]) for x in (0, 1))
+    parents = grammar.parent[tree.binary[:, 0]], grammar.unary_parent[tree.unary[:, 0]]
+    return cells(n, begin, end), np.concatenate([tree.tags, *parents])
+
+
+def tree_score(grammar: Grammar, tree: Derivation, potentials: GrammarPotentials, mask: Mask | None) -> float:
+    """The score of a tree; minus infinity of what the mask forbids."""
+    if mask is not None and not mask[occupied(grammar, tree)].all():
+        return -np.inf
+    uses = uses_of(grammar, tree, potentials)
+    return float(sum(table[place, part].sum() for table, place, part in uses) + potentials.root[tree.root])
+
+
+def count_parts(grammar: Grammar, tree: Derivation, amount: float, counts: GrammarPotentials) -> None:
+    """Add an amount to the count of every part of a tree, in place."""
+    for table, place, part in uses_of(grammar, tree, counts):
+        np.add.at(table, (place, part), amount)
+    counts.root[tree.root] += amount
+
+
+def check_shapes(grammar: Grammar, parts: GrammarPotentials, mask: Mask | None) -> None:
+    """An error that names the first table that does not fit a grammar and the words, or of too many words."""
+    g, n, cells = grammar, len(parts.tag), cell_count(len(parts.tag))
+    check_size(n, g.symbols)
+    widths = (g.tags, g.rules, g.rules, g.rules, g.symbols, g.unaries, g.unaries)
+    heights = (n, n + 1, n + 1, n + 1, cells, n + 1, n + 1)
+    for name, table, height, width in zip(parts._fields[:-1], parts[:-1], heights, widths, strict=True):
+        if table.shape != (height, width) and (name == "tag" or table.shape != (1, width)):
+            raise InputError(f"{name} has shape {table.shape}, expected {(height, width)}")
+    if parts.root.shape != (g.symbols,):
+        raise InputError(f"root has shape {parts.root.shape}, expected {(g.symbols,)}")
+    if mask is not None and mask.shape != (cells, g.symbols):
+        raise InputError(f"mask has shape {mask.shape}, expected {(cells, g.symbols)}")
+
+
+def check_values(potentials: GrammarPotentials) -> None:
+    """An error where potentials hold what cannot be."""
+    for name, table in zip(potentials._fields, potentials, strict=True):
+        with np.errstate(invalid="ignore"):  # cheaper than a look at each number: such a sum is NaN or infinite
+            total = table.sum()
+        if not total < np.inf:
+            raise InputError(f"{name} holds NaN or plus infinity; only minus infinity, to forbid, may be infinite")
+
+
+def check_direction(direction: GrammarPotentials, potentials: GrammarPotentials) -> None:
+    """An error where a direction does not have the shapes of the potentials, or is not finite."""
+    if [part.shape for part in direction] != [part.shape for part in potentials]:
+        raise InputError("the direction must have the shapes of the potentials")
+    if not all(np.isfinite(part).all() for part in direction):
+        raise InputError("the direction must be finite; use 0 for parts that stay as they are")
+
+
+def check_tree(grammar: Grammar, tree: Derivation, n: int) -> None:
+    """An error where a tree is not one of the grammar over n words."""
+    if tree.tags.shape != (n,) or tree.binary.shape != (n - 1, 4) or tree.unary.ndim != 2 or tree.unary.shape[1] != 3:
+        raise InputError(f"a tree over {n} words has {n} tags, {n - 1} uses of binary rules and a table of unary ones")
+    if n and not 0 <= tree.tags.min() <= tree.tags.max() < grammar.tags:
+        raise InputError(f"tags must be from 0 to {grammar.tags - 1}")
+    for name, used, count in (("binary", tree.binary, grammar.rules), ("unary", tree.unary, grammar.unaries)):
+        if len(used) and not 0 <= used[:, 0].min() <= used[:, 0].max() < count:
+            raise InputError(f"{name} rules must be from 0 to {count - 1}")
+    chains = {(begin, end): rule for rule, begin, end in tree.unary.tolist()}
+    over: dict[tuple[int, int], int] = {}
+
+    def put(begin: int, end: int, symbol: int) -> None:
+        rule = chains.pop((begin, end), None)
+        if rule is not None and grammar.unary_child[rule] != symbol:
+            raise InputError(f"the unary rule over words {begin} to {end} is not over what is below it")
+        over[begin, end] = symbol if rule is None else int(grammar.unary_parent[rule])
+
+    for word, tag in enumerate(tree.tags.tolist()):
+        put(word, word + 1, tag)
+    for rule, begin, split, end in tree.binary.tolist():
+        children = over.pop((begin, split), -1), over.pop((split, end), -1)
+        if children != (grammar.left[rule], grammar.right[rule]):
+            raise InputError(f"the binary rule over words {begin} to {end} is not over what is below it")
+        put(begin, end, int(grammar.parent[rule]))
+    if chains or over != {(0, n): tree.root}:
+        raise InputError("the uses of rules do not make one tree with the root on top")

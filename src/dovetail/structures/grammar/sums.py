@@ -4,7 +4,7 @@ Every span holds two values a symbol, as a span takes at most one unary rule: ``
 The true inside value is ``exp(scale[c]) * top[c, A]``, and the largest ``top`` of a span is 1. The exponentials of the
 potentials come with the largest of each row taken out (``GrammarWeights``), so that nothing overflows; a symbol that
 is smaller than another of its span by a factor of 1e250 counts as impossible. Where that or an underflow happens the
-chart says so (``lost``), and sums in log space (grammar_log.py) are right where these may not be.
+chart says so (``lost``), and sums in log space (posterior.py) are right where these may not be.
 """
 
 from __future__ import annotations
@@ -14,31 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.kernel import inner, kernel
-from dovetail.structures.chain.parts import Floats, Labels
-from dovetail.structures.grammar.parts import Grammar, GrammarPotentials, Mask, cell_count
+from dovetail.structures.contract import Floats, Labels
+from dovetail.structures.grammar.parts import GrammarPotentials, Mask, Rules, cell_count
 
 TINY = 1e-250
 # A product that is smaller than this, of factors that are not zero, is about to underflow.
 UNDERFLOW = 1e-290
 # The least log weight, against the largest of its row, of all parts of a use of a rule together.
 LEAST_LOG_WEIGHT = -500.0
-
-
-class Rules(NamedTuple):
-    """A grammar as kernels take it; see :class:`Grammar`."""
-
-    parent: Labels
-    left: Labels
-    right: Labels
-    pair_ptr: Labels
-    left_ptr: Labels
-    unary_parent: Labels
-    unary_child: Labels
-
-    @classmethod
-    def of(cls, g: Grammar) -> Rules:
-        """The arrays of a grammar."""
-        return cls(g.parent, g.left, g.right, g.pair_ptr, g.left_ptr, g.unary_parent, g.unary_child)
 
 
 class Table(NamedTuple):
@@ -50,11 +33,11 @@ class Table(NamedTuple):
     """The smallest log of a weight that is not zero, at most 0."""
 
     @classmethod
-    def of(cls, potentials: Floats, fresh: bool = False) -> Table:
-        """The exponentials; written over the potentials if these are ``fresh``."""
+    def of(cls, potentials: Floats) -> Table:
+        """The exponentials."""
         shift = potentials.max(axis=1, initial=-np.inf)
         shift[shift == -np.inf] = 0.0
-        weight = np.subtract(potentials, shift[:, None], out=potentials if fresh else None)
+        weight = potentials - shift[:, None]
         least = float(weight.min(initial=0.0))
         if least == -np.inf:
             least = float(weight.min(initial=0.0, where=weight > -np.inf))
@@ -74,13 +57,18 @@ class GrammarWeights(NamedTuple):
     root: Table
 
     @classmethod
-    def of(cls, potentials: GrammarPotentials, fresh: bool = False) -> GrammarWeights:
-        """The exponentials; written over the potentials (but those of the root) if these are ``fresh``."""
-        tables = [Table.of(values, fresh) for values in potentials[:-1]]
-        return cls._make([*tables, Table.of(potentials.root[None].copy(), fresh=True)])
+    def of(cls, potentials: GrammarPotentials) -> GrammarWeights:
+        """The exponentials."""
+        return cls._make(map(Table.of, potentials._replace(root=potentials.root[None])))
+
+    def potentials(self) -> GrammarPotentials:
+        """What these are the exponentials of, where none was too small for a chart to be trusted."""
+        with np.errstate(divide="ignore"):
+            logs = GrammarPotentials._make(np.log(table.weight) + table.shift[:, None] for table in self)
+        return logs._replace(root=logs.root[0])
 
 
-class Chart(NamedTuple):
+class InsideChart(NamedTuple):
     """Inside values: ``bottom`` and ``top`` [cells, S], ``scale`` [cells], and the ``number`` [cells] of symbols that
     are possible over a span, ``active`` [cells, S]; ``lost`` [1] is not 0 where something was too small to be kept."""
 
@@ -92,7 +80,7 @@ class Chart(NamedTuple):
     lost: Labels
 
     @classmethod
-    def empty(cls, n: int, symbols: int) -> Chart:
+    def empty(cls, n: int, symbols: int) -> InsideChart:
         """A chart for n words, to be filled."""
         shape = (cell_count(n), symbols)
         return cls(
@@ -117,8 +105,28 @@ def row(p: int, table: Table) -> int:
     return p if table.weight.shape[0] > 1 else 0
 
 
+@kernel
+def at(p: int, table: Floats) -> int:
+    """Which row of a table of potentials holds for position p: the only one, if there is one."""
+    return p if table.shape[0] > 1 else 0
+
+
 @inner
-def splits_base(i: int, j: int, n: int, chart: Chart, split: Table) -> float:
+def binary_total(p: GrammarPotentials, i: int, k: int, j: int, c: int, q: int, a: int) -> float:
+    """The sum of the parts of a use of binary rule q, with parent a, over words i to j, span c, split at k."""
+    own = p.begin[at(i, p.begin), q] + p.split[at(k, p.split), q] + p.end[at(j, p.end), q]
+    return float(own + p.span[at(c, p.span), a])
+
+
+@inner
+def unary_total(p: GrammarPotentials, i: int, j: int, c: int, u: int, a: int) -> float:
+    """The sum of the parts of a use of unary rule u, with parent a, over words i to j, span c."""
+    own = p.unary_begin[at(i, p.unary_begin), u] + p.unary_end[at(j, p.unary_end), u]
+    return float(own + p.span[at(c, p.span), a])
+
+
+@inner
+def splits_base(i: int, j: int, n: int, chart: InsideChart, split: Table) -> float:
     """The largest log scale among the splits of a span; minus infinity if no split has both sides."""
     base = -np.inf
     for k in range(i + 1, j):
@@ -140,7 +148,7 @@ def add_rules(
     rules: Rules,
     weights: GrammarWeights,
     mask: Mask,
-    chart: Chart,
+    chart: InsideChart,
 ) -> None:
     """Add the rules ``first`` to ``last`` over the same children, of this inside value, to ``bottom``."""
     for q in range(first, last):
@@ -154,7 +162,7 @@ def add_rules(
 
 @kernel
 def add_splits(
-    i: int, j: int, n: int, base: float, rules: Rules, weights: GrammarWeights, mask: Mask, chart: Chart
+    i: int, j: int, n: int, base: float, rules: Rules, weights: GrammarWeights, mask: Mask, chart: InsideChart
 ) -> None:
     """Sum the binary rules over a span into ``bottom``, relative to exp(base)."""
     symbols = chart.top.shape[1]
@@ -183,7 +191,7 @@ def add_splits(
 
 
 @inner
-def add_unaries(i: int, j: int, n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: Chart) -> float:
+def add_unaries(i: int, j: int, n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: InsideChart) -> float:
     """Fill ``top`` from ``bottom``, both relative to a new scale; returns by how much its log grows."""
     c = cell(i, j, n)
     ui, uj, sc = row(i, weights.unary_begin), row(j, weights.unary_end), row(c, weights.span)
@@ -206,7 +214,7 @@ def add_unaries(i: int, j: int, n: int, rules: Rules, weights: GrammarWeights, m
 
 
 @kernel
-def normalise(c: int, base: float, chart: Chart) -> None:
+def normalise(c: int, base: float, chart: InsideChart) -> None:
     """Divide a span's values by the largest ``top``, note the scale and list the symbols that are possible."""
     symbols = chart.top.shape[1]
     largest = 0.0
@@ -227,7 +235,7 @@ def normalise(c: int, base: float, chart: Chart) -> None:
 
 
 @kernel
-def inside(n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: Chart) -> float:
+def inside(n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: InsideChart) -> float:
     """Fill an empty chart for n words and return log Z. mask: [cells, S], 0 where a symbol is ruled out."""
     tags = weights.tag.weight.shape[1]
     symbols = chart.top.shape[1]
@@ -280,7 +288,7 @@ def outside_unaries(
     rules: Rules,
     weights: GrammarWeights,
     mask: Mask,
-    chart: Chart,
+    chart: InsideChart,
     top: Floats,
     bottom: Floats,
     counts: GrammarPotentials,
@@ -338,7 +346,7 @@ def outside_splits(
     n: int,
     rules: Rules,
     weights: GrammarWeights,
-    chart: Chart,
+    chart: InsideChart,
     top: Floats,
     bottom: Floats,
     counts: GrammarPotentials,
@@ -391,7 +399,7 @@ def outside(
     rules: Rules,
     weights: GrammarWeights,
     mask: Mask,
-    chart: Chart,
+    chart: InsideChart,
     top: Floats,
     bottom: Floats,
     counts: GrammarPotentials,

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from dovetail.structures.chain.parts import Floats
-from dovetail.structures.grammar.single import Derivation, Grammar, GrammarPotentials, ParseChart, cell_count, cells
+from dovetail.structures.grammar import Derivation, Grammar, GrammarPotentials, ParseChart, cell_count, cells
 from dovetail.structures.nested.batch import NestedBatch
 from dovetail.structures.nested.parts import NestedPotentials
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from dovetail.errors import InputError
 from dovetail.kernel import inner, kernel
-from dovetail.structures.chain.parts import Floats, Labels
-from dovetail.structures.grammar.parts import Grammar, GrammarPotentials, Mask, cell_count, check_size
-from dovetail.structures.grammar.sums import Chart, cell
+from dovetail.structures.contract import Floats, Labels
+from dovetail.structures.grammar import Grammar, GrammarPotentials, InsideChart, cell, cell_count, check_size
 
 # A symbol that is smaller than another of its span by this factor is dropped, and so is a split.
 SMALL = 1e-100
@@ -109,18 +108,11 @@ class CoarseWeights(NamedTuple):
         )
 
 
-def symbol_posteriors(
-    grammar: Grammar,
-    potentials: GrammarPotentials,
-    mask: Mask | None = None,
-    beam: float = 0.0,
-    prior: Floats | None = None,
-) -> Floats:
+def symbol_posteriors(grammar: Grammar, potentials: GrammarPotentials) -> Floats:
     """How probable each symbol is over each span, below or above a unary rule: [cells, S]; zeros if there is no tree.
 
-    The potentials of rules have a single row. With a ``beam``, a symbol A over a span whose inside value times
-    ``prior[A]`` is less than beam times the largest of the span is dropped. Posteriors are right to about 1e-9 where
-    potentials are like log-probabilities; for extreme ones, which it may lose, there is ``ParseChart.span_marginals``.
+    The potentials of rules have a single row. Posteriors are right to about 1e-9 where potentials are like
+    log-probabilities; for extreme ones, which it may lose, there is ``ParseChart.span_marginals``.
 
     >>> grammar = Grammar.of(3, 2, binary=[(2, 0, 1), (2, 2, 2)], unary=[(2, 0)])
     >>> tag = np.log([[0.8, 0.1], [0.5, 0.5]])
@@ -133,11 +125,9 @@ def symbol_posteriors(
     check_size(n, grammar.symbols)
     rules = CoarseRules.of(grammar)
     weights = CoarseWeights.of(potentials, rules)
-    chart = Chart.empty(n, grammar.symbols)
-    allowed = np.ones(shape, np.uint8) if mask is None else np.ascontiguousarray(mask, np.uint8)
-    merit = np.ones(grammar.symbols) if prior is None else np.ascontiguousarray(prior, np.float64)
+    chart = InsideChart.empty(n, grammar.symbols)
     posteriors = np.zeros(shape)
-    coarse_inside(n, rules, weights, allowed, beam, merit, chart)
+    coarse_inside(n, rules, weights, chart)
     coarse_outside(n, rules, weights, chart, posteriors)
     return posteriors
 
@@ -167,7 +157,7 @@ def span_row(c: int, span: Floats) -> int:
 
 
 @inner
-def split_factors(i: int, j: int, n: int, chart: Chart, factors: Floats) -> bool:
+def split_factors(i: int, j: int, n: int, chart: InsideChart, factors: Floats) -> bool:
     """``factors[k]`` of every split of a span, at most 1, and 0 where a side is impossible; whether any is not.
 
     The scale of the span is set to the largest log scale of its splits.
@@ -190,7 +180,7 @@ def split_factors(i: int, j: int, n: int, chart: Chart, factors: Floats) -> bool
 
 
 @inner
-def gather_parts(i: int, j: int, n: int, tags: int, chart: Chart, factors: Floats, parts: SplitParts) -> None:
+def gather_parts(i: int, j: int, n: int, tags: int, chart: InsideChart, factors: Floats, parts: SplitParts) -> None:
     """The inside values of the phrases on both sides of every split of a span, the left ones times its factor."""
     for k in range(i + 1, j):
         lc, rc, x = cell(i, k, n), cell(k, j, n), k - i - 1
@@ -201,7 +191,14 @@ def gather_parts(i: int, j: int, n: int, tags: int, chart: Chart, factors: Float
 
 @inner
 def coarse_splits(
-    i: int, j: int, n: int, rules: CoarseRules, weights: CoarseWeights, chart: Chart, factors: Floats, parts: SplitParts
+    i: int,
+    j: int,
+    n: int,
+    rules: CoarseRules,
+    weights: CoarseWeights,
+    chart: InsideChart,
+    factors: Floats,
+    parts: SplitParts,
 ) -> None:
     """Sum the binary rules over a span into ``bottom``."""
     tags, splits = weights.tag.shape[1], j - i - 1
@@ -232,32 +229,28 @@ def coarse_splits(
 
 
 @kernel
-def close_span(
-    c: int, rules: CoarseRules, weights: CoarseWeights, mask: Mask, beam: float, prior: Floats, chart: Chart
-) -> None:
-    """Fill ``top`` from ``bottom`` by unary rules, drop what the mask or the beam rules out, and set the scale."""
+def close_span(c: int, rules: CoarseRules, weights: CoarseWeights, chart: InsideChart) -> None:
+    """Fill ``top`` from ``bottom`` by unary rules, drop what is too small, and set the scale."""
     bottom, top, sc = chart.bottom[c], chart.top[c], span_row(c, weights.span)
     symbols = len(top)
     for a in range(symbols):
-        bottom[a] = bottom[a] if mask[c, a] else 0.0
         top[a] = bottom[a]
     for u in range(len(rules.unary_parent)):
         a, below = rules.unary_parent[u], bottom[rules.unary_child[u]]
-        if below > 0.0 and mask[c, a]:
+        if below > 0.0:
             top[a] += below * weights.unary[u] * weights.span[sc, a]
-    largest, merit = 0.0, 0.0
+    largest = 0.0
     for a in range(symbols):
-        largest, merit = max(largest, top[a]), max(merit, top[a] * prior[a])
+        largest = max(largest, top[a])
     chart.number[c] = 0
     if largest == 0.0:
         return
     chart.scale[c] += np.log(largest)
-    shrink, threshold = 1.0 / largest, beam * merit
+    shrink = 1.0 / largest
     for a in range(symbols):
         bottom[a] *= shrink
         top[a] *= shrink
-        kept = top[a] > SMALL and top[a] * prior[a] >= threshold * shrink
-        if not kept:
+        if top[a] <= SMALL:
             top[a] = 0.0
         else:
             chart.active[c, chart.number[c]] = a
@@ -265,10 +258,8 @@ def close_span(
 
 
 @kernel
-def coarse_inside(
-    n: int, rules: CoarseRules, weights: CoarseWeights, mask: Mask, beam: float, prior: Floats, chart: Chart
-) -> None:
-    """Fill an empty chart for n words. mask: [cells, S], prior: [S]."""
+def coarse_inside(n: int, rules: CoarseRules, weights: CoarseWeights, chart: InsideChart) -> None:
+    """Fill an empty chart for n words."""
     tags, symbols = weights.tag.shape[1], chart.top.shape[1]
     factors, parts = np.zeros(n + 1), room_for_splits(n, symbols - tags)
     for length in range(1, n + 1):
@@ -279,12 +270,18 @@ def coarse_inside(
             elif split_factors(i, i + length, n, chart, factors):
                 coarse_splits(i, i + length, n, rules, weights, chart, factors, parts)
                 chart.bottom[c] *= weights.span[span_row(c, weights.span)]
-            close_span(c, rules, weights, mask, beam, prior, chart)
+            close_span(c, rules, weights, chart)
 
 
 @inner
 def outside_span(
-    c: int, rules: CoarseRules, weights: CoarseWeights, chart: Chart, top: Floats, bottom: Floats, posteriors: Floats
+    c: int,
+    rules: CoarseRules,
+    weights: CoarseWeights,
+    chart: InsideChart,
+    top: Floats,
+    bottom: Floats,
+    posteriors: Floats,
 ) -> float:
     """Set the posteriors of a span and the outside values of its ``bottom`` [S] from those of its top; their sum."""
     total, sc = 0.0, span_row(c, weights.span)
@@ -311,7 +308,7 @@ def coarse_outside_splits(
     n: int,
     rules: CoarseRules,
     weights: CoarseWeights,
-    chart: Chart,
+    chart: InsideChart,
     above: Floats,
     factors: Floats,
     parts: SplitParts,
@@ -360,7 +357,7 @@ def coarse_outside_splits(
 
 
 @kernel
-def coarse_outside(n: int, rules: CoarseRules, weights: CoarseWeights, chart: Chart, posteriors: Floats) -> None:
+def coarse_outside(n: int, rules: CoarseRules, weights: CoarseWeights, chart: InsideChart, posteriors: Floats) -> None:
     """Fill the posteriors [cells, S], zeros, from a chart that :func:`coarse_inside` has filled."""
     tags, symbols = weights.tag.shape[1], chart.top.shape[1]
     factors, parts = np.zeros(n + 1), room_for_splits(n, symbols - tags)
