@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.models.joint.model import JointModel
-from dovetail.models.parser.labels import LabelTable
 from dovetail.models.parser.model import ParserModel
-from dovetail.models.parser.parameters import SentenceLists
-from dovetail.structures.grammar import BestChart, Derivation, ParseChart, Rules, cell_count, cells, follow, viterbi
+from dovetail.scorers.listed import SentenceLists
+from dovetail.structures.grammar import (
+    BestChart,
+    Derivation,
+    Mask,
+    ParseChart,
+    Rules,
+    cell_count,
+    cells,
+    follow,
+    viterbi,
+)
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
+from dovetail.threads import run_shards
 
 LONGEST = 250  # words; what is longer is cut, for the time grows with the cube
 STOPS = frozenset(".;:?!,")
 WIDER = (1e-6, 0.0)  # thresholds to try where the usual one leaves no tree
 
 Search = Literal["usual", "wider", "pieces", "cut"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,69 +50,96 @@ class Parse:
     """Of the tree and its entities together, where probabilities are asked for; of a ``cut`` one, that of all parts."""
 
 
-class Part(NamedTuple):
-    """Words that are parsed at once: a sentence, or a part of a very long one, and its words as they were given."""
+@dataclass(eq=False)
+class Passage:
+    """Words that are parsed at once: a sentence, or a part of a very long one, and its words as they were given.
+
+    ``mask`` has the symbols that are searched, once it is known which leave a tree: that depends on no weight.
+    """
 
     lists: SentenceLists
     words: tuple[str, ...]
     tags: tuple[str, ...]
     shown: tuple[str, ...]
+    mask: Mask | None = field(default=None, repr=False)
+    search: Search = "usual"
 
 
 @dataclass(frozen=True)
 class Decoder:
     """How trees are chosen, and whether constituents get their probabilities."""
 
-    model: ParserModel | JointModel
+    model: ParserModel
     by_recall: bool = False
     with_probabilities: bool = False
 
-    def __call__(self, part: Part) -> Parse:
+    def __call__(self, passage: Passage) -> Parse:
         """The tree of a sentence of up to 250 words."""
-        model = self.model
-        chart, search = self.chart(part)
-        best = chart.max_recall(*self.labels.of_chart, model.costs) if self.by_recall else model.searched(chart).best()
-        if best is None:
-            return Parse(Tree(model.root, tuple(self.pieces(part))), "pieces")
-        if not self.with_probabilities:
-            return Parse(self.rooted(best, part.shown), search, tuple(model.entities(best)))
-        tree = self.rooted(best, part.shown, self.labels.probabilities(chart, best))
-        whole = min(1.0, float(np.exp(chart.score(best) - chart.log_partition())))
-        return Parse(tree, search, tuple(model.entities(best, chart)), whole)
+        return self.answers(passage, [self.model])[0]
 
-    def kbest(self, part: Part, k: int) -> list[Parse]:
+    def answers(self, passage: Passage, models: Sequence[ParserModel]) -> list[Parse]:
+        """The trees by models that are like this one in all but how they choose among trees."""
+        chart, first = self._narrowest(passage, lambda chart: self._chosen(models[0], chart))
+        if first is None:
+            return [Parse(Tree(self.model.root, tuple(self.pieces(passage))), "pieces")] * len(models)
+        others = (self._chosen(model, chart) for model in models[1:])
+        return [self._parse(passage, chart, best) for best in (first, *others) if best is not None]
+
+    def _chosen(self, model: ParserModel, chart: ParseChart) -> Derivation | None:
+        """The best tree of a chart."""
+        if self.by_recall:
+            return chart.max_recall(*model.labels.of_chart, model.costs)
+        return model.searched(chart).best()
+
+    def _parse(self, passage: Passage, chart: ParseChart, best: Derivation) -> Parse:
+        model = self.model
+        if not self.with_probabilities:
+            return Parse(self.rooted(best, passage.shown), passage.search, tuple(model.entities(best)))
+        tree = self.rooted(best, passage.shown, model.labels.probabilities(chart, best))
+        whole = min(1.0, float(np.exp(chart.score(best) - chart.log_partition())))
+        return Parse(tree, passage.search, tuple(model.entities(best, chart)), whole)
+
+    def kbest(self, passage: Passage, k: int) -> list[Parse]:
         """The k most probable answers, best first; those that differ only in how a tree is built up are one."""
-        chart, search = self.chart(part)
         found: dict[tuple[Tree, tuple[Span, ...]], float] = {}
-        for derivation, log_probability in chart.kbest(k):
-            pair = self.rooted(derivation, part.shown), tuple(self.model.entities(derivation))
+        for derivation, log_probability in self.chart(passage).kbest(k):
+            pair = self.rooted(derivation, passage.shown), tuple(self.model.entities(derivation))
             found[pair] = found.get(pair, 0.0) + float(np.exp(log_probability))
         best_first = sorted(found.items(), key=lambda one: -one[1])
-        return [Parse(tree, search, entities, p) for (tree, entities), p in best_first]
+        return [Parse(tree, passage.search, entities, p) for (tree, entities), p in best_first]
 
-    def pieces(self, part: Part) -> list[Tree]:
+    def pieces(self, passage: Passage) -> list[Tree]:
         """As few trees as cover a sentence that has none of its own."""
         plain = self.model.plain
-        chart = plain.chart(part.lists, plain.mask(part.words, part.tags, 0.0), part.words)
-        return pieces(plain.treebank, chart, part.shown)
+        chart = plain.chart(passage.lists, plain.mask(passage.words, passage.tags, 0.0), passage.words)
+        return pieces(plain.treebank, chart, passage.shown)
 
-    def chart(self, part: Part) -> tuple[ParseChart, Search]:
+    def chart(self, passage: Passage) -> ParseChart:
         """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""
-        model, lists, words, tags = self.model, part.lists, part.words, part.tags
+        return self._narrowest(passage, lambda chart: chart.log_partition() > -np.inf or None)[0]
+
+    def _narrowest(self, passage: Passage, answer: Callable[[ParseChart], T | None]) -> tuple[ParseChart, T | None]:
+        """The most pruned chart that has an answer, and the answer; the least pruned one where none has."""
+        model, lists, words, tags = self.model, passage.lists, passage.words, passage.tags
+        if passage.mask is not None:
+            chart = model.chart(lists, passage.mask, words)
+            return chart, answer(chart)
         usual = model.mask(words, tags)
-        chart = model.chart(lists, usual, words)
-        if chart.best() is not None:
-            return chart, "usual"
         single = cells(len(words), np.arange(len(words)), np.arange(1, len(words) + 1))
-        for threshold in WIDER:
-            mask = model.mask(words, tags, threshold)
-            # Training has held nothing against improbable tags, so the search does not widen to them.
-            of_tags = np.ix_(single, np.arange(model.treebank.grammar.tags))
-            mask[of_tags] = usual[of_tags]
+        of_tags = np.ix_(single, np.arange(model.treebank.grammar.tags))
+        for threshold in (None, *WIDER):
+            mask = usual
+            if threshold is not None:
+                # Training has held nothing against improbable tags, so the search does not widen to them.
+                mask = model.mask(words, tags, threshold)
+                mask[of_tags] = usual[of_tags]
+                passage.search = "wider"
             chart = model.chart(lists, mask, words)
-            if chart.best() is not None:
+            found = answer(chart)
+            if found is not None:
                 break
-        return chart, "wider"
+        passage.mask = mask
+        return chart, found
 
     def rooted(
         self, tree: Derivation, words: Sequence[str], probabilities: Mapping[tuple[int, int, str], float] | None = None
@@ -111,10 +148,19 @@ class Decoder:
         found = self.model.tree(tree, words, probabilities)
         return found if found.label == self.model.root else Tree(self.model.root, (found,))
 
-    @property
-    def labels(self) -> LabelTable:
-        """The labels of constituents."""
-        return self.model.labels
+
+def answers(
+    decoder: Decoder, text: Sequence[Sequence[Passage]], threads: int, models: Sequence[ParserModel] = ()
+) -> list[list[Parse]]:
+    """The parses of sentences, by the model of a decoder, or by each of some that choose otherwise: [models][n]."""
+    some = models or [decoder.model]
+
+    def of_sentence(passages: Sequence[Passage]) -> list[Parse]:
+        parts = zip(*(decoder.answers(passage, some) for passage in passages), strict=True)
+        return [joined(each, decoder.model.root) for each in parts]
+
+    found = run_shards(of_sentence, text, threads)
+    return [[own[m] for own in found] for m in range(len(some))]
 
 
 def cut(words: Sequence[str], longest: int = LONGEST) -> list[tuple[int, int]]:

@@ -3,68 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.learning.objective import Share
 from dovetail.learning.priors import Prior
 from dovetail.models.domains.names import check_data
 from dovetail.models.parser.data import treebank_of
 from dovetail.models.parser.estimator import Parser
-from dovetail.models.parser.objective import ParserObjective
 from dovetail.models.parser.training import ParserTraining
-from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence
-
-Floats = NDArray[np.float64]
-
-
-@dataclass
-class UsedWeights:
-    """The loss of a domain as a function of the weights that its sentences use: ``share`` are their numbers."""
-
-    objective: ParserObjective
-    share: NDArray[np.int64]
-    _sink: SparseGradient = field(init=False, repr=False)
-    _whole: Floats = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._sink = SparseGradient.of_size(self.objective.parameters)
-        self._whole = np.zeros(self.objective.parameters)
-
-    @classmethod
-    def of(cls, objective: ParserObjective, start: Floats) -> UsedWeights:
-        """Those weights are used whose gradient is not zero where training starts."""
-        sink = SparseGradient.of_size(objective.parameters)
-        objective.accumulate(start, np.arange(objective.items), sink)
-        return cls(objective, np.flatnonzero(sink.value))
-
-    @property
-    def items(self) -> int:
-        """The number of sentences."""
-        return self.objective.items
-
-    @property
-    def parameters(self) -> int:
-        """How many weights are used."""
-        return len(self.share)
-
-    def touch(self, which: NDArray[np.int64], sink: SparseGradient) -> None:
-        """All of them."""
-        sink.list_all()
-
-    def accumulate(self, weight: Floats, which: NDArray[np.int64], sink: SparseGradient) -> float:
-        """The loss on some sentences; its gradient is added to ``sink``."""
-        self._whole[self.share] = weight
-        self._sink.value[:] = 0.0
-        loss = self.objective.accumulate(self._whole, which, self._sink)
-        sink.value += self._sink.value[self.share]
-        return loss
 
 
 def fit_domains(
@@ -94,10 +46,7 @@ def fit_domains(
     say("pruning the charts")
     training = ParserTraining.prepare(corpus, trees, tags, parser._settings(), tagger)
     begin = np.cumsum([0, *(len(kept) for kept, _ in cleaned.values())]).tolist()
-    used = [
-        UsedWeights.of(replace(training.objective, examples=training.objective.examples[a:b], _sums=[]), training.start)
-        for a, b in pairwise(begin)
-    ]
+    used = [Share.used(training.part(a, b), training.start) for a, b in pairwise(begin)]
     objective = HierarchicalObjective([BaseModel(each, each.share, sigma) for each in used], len(training.start), top)
     monitor = Monitor(report=progress)
     start = objective.start(training.start)

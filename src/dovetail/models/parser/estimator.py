@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,32 +16,29 @@ from dovetail.evaluate.brackets import bracket_scores
 from dovetail.features.resources.clusters import Clusters
 from dovetail.grammars.binarise import Binarisation
 from dovetail.learning.monitor import Monitor, Progress
-from dovetail.learning.optimisers.online import SGD, AdaGrad
-from dovetail.learning.priors import Prior
+from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.modelfile import Arrays, load_model, save_model
-from dovetail.models.base import Estimator, check_choice
+from dovetail.models.base import check_choice
+from dovetail.models.fitting import Learner, check_learner, minimised
 from dovetail.models.inputs import as_sentences, check_count, check_probability, labelled
-from dovetail.models.joint.model import JointModel
 from dovetail.models.parser.data import gold_trees, treebank_of
-from dovetail.models.parser.decoding import LONGEST, Decoder, Parse, Part, cut, joined
+from dovetail.models.parser.decoding import LONGEST, Decoder, Parse, Passage, answers, cut
 from dovetail.models.parser.explain import ConstituentExplanation, explain_constituent
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.training import ParserSettings, ParserTraining, generative_model
+from dovetail.models.parser.tuning import calibration
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
-from dovetail.threads import run_shards
 from dovetail.version import __version__
 
 BATCH_SENTENCES = 500
-OPTIMISERS: dict[str, type[SGD]] = {"adagrad": AdaGrad, "sgd": SGD}
-
-T = TypeVar("T")
+DEV_EVERY = 5  # passes of a batch optimiser
 
 
 @dataclass(kw_only=True, eq=False)
-class Parser(Estimator):
+class Parser(Learner):
     """A feature-rich constituency parser, trained on sentences that have a tree.
 
     Words are tagged first, by a tagger that is trained with the parser, which reads its tags and may overrule them.
@@ -71,8 +68,10 @@ class Parser(Estimator):
     """Constituents less probable than this under a small generative grammar are not considered."""
     smoothing: float = 5.0
     """How many occurrences of a symbol its rules without annotation are worth; for generative."""
+    loss: str = "likelihood"
+    """likelihood, perceptron or softmax-margin; the optimiser perceptron has its own."""
     optimiser: str = "adagrad"
-    """adagrad or sgd."""
+    """lbfgs, sgd, adagrad or perceptron."""
     l2: float = 1.0
     """Penalty on squared weights: 1 / (2 variance)."""
     iterations: int = 10
@@ -80,11 +79,13 @@ class Parser(Estimator):
     batch: int | None = None
     """Sentences per step; None for 64, or fewer where that makes less than 50 steps per pass."""
     gain: float = 0.1
-    """Step size."""
+    """Step size, for sgd and adagrad."""
     min_count: int = 1
     """Drop features that occur with a rule, symbol or tag less often."""
     decode: str = "viterbi"
     """viterbi: the most probable tree. recall: the tree with the most constituents expected to be right."""
+    calibrate: bool = False
+    """Choose on dev how confident to be: one factor for all weights, which changes probabilities but no ranking."""
     patience: int = 3
     """Passes without progress on dev before training stops."""
     seed: int = 1
@@ -107,51 +108,80 @@ class Parser(Estimator):
         gold: Sequence[Tree] | None = None,
         *,
         dev: Iterable[Sentence] | None = None,
+        init: Parser | None = None,
+        checkpoint: str | Path | None = None,
         progress: Callable[[Progress], None] | None = None,
         doing: Callable[[str], None] | None = None,
     ) -> Parser:
         """Train on sentences with trees. With ``dev``, keep the weights that score best there, and stop in time.
 
-        ``gold`` has the trees, where the sentences do not. ``doing`` is called with what is being prepared. Ctrl-C ends
-        training early with the best weights so far.
+        ``gold`` has the trees, where the sentences do not. ``init`` starts from another parser's weights of what both
+        have. ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end.
+        ``doing`` is called with what is being prepared. Ctrl-C ends training early with the best weights so far.
         """
         self._check_settings()
         everything = labelled(as_sentences(sentences), gold, with_tree, "training")
         corpus, trees = treebank_of(everything, "training", self.max_length)
-        left_out = len(everything) - len(corpus)
         say = doing or (lambda what: None)
-        held_out, right = treebank_of(as_sentences(dev), "dev") if dev is not None else ([], [])
+        kept, right = treebank_of(as_sentences(dev), "dev") if dev is not None else ([], [])
         settings = self._settings()
-        self.card_ = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "left_out": left_out}
+        self.card_ = {
+            "sentences": len(corpus), "tokens": sum(map(len, corpus)), "left_out": len(everything) - len(corpus)
+        }  # fmt: skip
         if self.features == "generative":
             say("counting the rules")
             self.model_ = generative_model(trees, settings, self.smoothing)
-            score = self.score(held_out) if dev is not None else None
+            score = self.score(kept) if dev is not None else None
             self.card_ |= self._sizes(self.model_) | {"stopped": "counted", "dev": score}
             return self
         tagger, tags = self._tags(corpus, trees, say)
         say("pruning the charts")
         training = ParserTraining.prepare(corpus, trees, tags, settings, tagger)
-        monitor = Monitor(report=progress, dev_every=1, patience=self.patience)
-        if dev is not None:
-            monitor.dev_score = self._dev_scorer(training, held_out, right)
-        weight = self._steps(len(corpus)).minimise(training.objective, Prior(self.l2), training.start, monitor)
-        self.model_ = training.export(weight)
+        monitor = Monitor(report=progress)
+        held_out = [replace(sentence, tree=tree) for sentence, tree in zip(kept, right, strict=True)]
+        text = self._passages(training.model, held_out)
+        self.model_ = self._learn(training, len(corpus), text, held_out, monitor, init, checkpoint)
         best = monitor.best_dev if monitor.best is not None else None
         self.card_ |= self._sizes(self.model_) | {"stopped": monitor.reason, "dev": best}
         return self
+
+    def _learn(
+        self,
+        training: ParserTraining,
+        sentences: int,
+        text: Sequence[Sequence[Passage]],
+        dev: Sequence[Sentence],
+        monitor: Monitor,
+        init: Parser | None,
+        checkpoint: str | Path | None,
+    ) -> Any:
+        """The model that training comes to. text: what is parsed of dev, compiled once."""
+        if init is not None:
+            training.start = training.started(init._model())
+        monitor.dev_every, monitor.patience = DEV_EVERY if self._is_batch() else 1, self.patience
+        if dev:
+            monitor.dev_score = training.dev_scorer(text, dev, self.decode == "recall")
+        optimiser = self._steps(sentences)
+        if isinstance(optimiser, AdaGrad):
+            optimiser = replace(optimiser, memory=training.memory)
+        model = training.export(minimised(training, optimiser, monitor, checkpoint, self._task()))
+        if dev and self.calibrate:
+            factor = calibration(model, text, training.derivations(dev), self._threads())
+            model = model.with_weights(model.weight * factor)
+        return model
 
     def _settings(self) -> ParserSettings:
         """What shapes the model."""
         return ParserSettings(
             self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
-            self.min_count, self._threads(),
+            self.min_count, self._threads(), self.l2, self._loss(),
         )  # fmt: skip
 
-    def _steps(self, sentences: int) -> SGD:
+    def _steps(self, sentences: int) -> Any:
         """The optimiser for so many sentences."""
-        batch = self.batch or min(64, max(8, sentences // 50))
-        return OPTIMISERS[self.optimiser](limit=self.iterations, batch=batch, gain=self.gain, seed=self.seed)
+        if self.batch is not None or self.optimiser in ("lbfgs", "perceptron"):
+            return self._optimiser()
+        return replace(self._optimiser(), batch=min(64, max(8, sentences // 50)))
 
     @staticmethod
     def _sizes(model: ParserModel) -> dict[str, int]:
@@ -163,7 +193,7 @@ class Parser(Estimator):
         check_choice("features", self.features, ("full", "rules", "generative"))
         check_choice("direction", self.direction, ("right", "left"))
         check_choice("tags", self.tags, ("predicted", "given"))
-        check_choice("optimiser", self.optimiser, OPTIMISERS)
+        check_learner(self.loss, self.optimiser)
         check_choice("decode", self.decode, ("viterbi", "recall"))
 
     def _binarisation(self) -> Binarisation:
@@ -184,15 +214,6 @@ class Parser(Estimator):
 
         return learn_tags(lambda: pos_tagger(self.clusters, self.threads, self.seed), corpus, self.folds, say)
 
-    def _dev_scorer(
-        self, training: ParserTraining, dev: Sequence[Sentence], gold: Sequence[Tree]
-    ) -> Callable[[NDArray[np.float64]], float]:
-        def dev_score(weight: NDArray[np.float64]) -> float:
-            found = self._parses(training.export(weight), dev)
-            return float(bracket_scores(gold, [each.tree for each in found]).f1)
-
-        return dev_score
-
     # answers
 
     def predict(self, sentences: Iterable[Any]) -> list[Tree]:
@@ -205,7 +226,8 @@ class Parser(Estimator):
         model = self._model()
         found: list[Parse] = []
         for first in range(0, len(corpus), BATCH_SENTENCES):
-            found.extend(self._parses(model, corpus[first : first + BATCH_SENTENCES], probabilities))
+            text = self._passages(model, corpus[first : first + BATCH_SENTENCES])
+            found += answers(Decoder(model, self.decode == "recall", probabilities), text, self._threads())[0]
         return found
 
     def predict_marginals(self, sentences: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
@@ -213,14 +235,12 @@ class Parser(Estimator):
         check_probability("least", least)
         decoder = Decoder(self._model())
         found = []
-        for parts in self._parts(decoder.model, as_sentences(sentences)):
+        for passages in self._passages(decoder.model, as_sentences(sentences)):
             spans, begin = [], 0
-            for part in parts:
-                chart = decoder.chart(part)[0]
-                spans += [
-                    replace(s, start=s.start + begin, end=s.end + begin) for s in decoder.labels.spans(chart, least)
-                ]
-                begin += len(part.words)
+            for passage in passages:
+                own = decoder.model.labels.spans(decoder.chart(passage), least)
+                spans += [replace(s, start=s.start + begin, end=s.end + begin) for s in own]
+                begin += len(passage.words)
             found.append(spans)
         return found
 
@@ -241,8 +261,8 @@ class Parser(Estimator):
         """As :meth:`kbest`; of a joint parser with entities, each answer a tree and its entities."""
         check_count("k", k)
         decoder = Decoder(self._model())
-        every = self._parts(decoder.model, as_sentences(sentences))
-        return [decoder.kbest(self._whole(parts[0], parts), k) for parts in every]
+        every = self._passages(decoder.model, as_sentences(sentences))
+        return [decoder.kbest(_whole(passages), k) for passages in every]
 
     def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[Tree]]:
         """``n`` trees of every sentence, drawn exactly from the model's distribution over those that pruning leaves."""
@@ -250,10 +270,9 @@ class Parser(Estimator):
         decoder = Decoder(self._model())
         rng = self._random(seed)
         found = []
-        for parts in self._parts(decoder.model, as_sentences(sentences)):
-            chart = decoder.chart(parts[0])[0]
-            trees = [decoder.rooted(tree, parts[0].shown) for tree in chart.sample(n, rng)]
-            found.append(self._whole(trees, parts))
+        for passage in map(_whole, self._passages(decoder.model, as_sentences(sentences))):
+            drawn = decoder.chart(passage).sample(n, rng)
+            found.append([decoder.rooted(tree, passage.shown) for tree in drawn])
         return found
 
     def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
@@ -265,49 +284,30 @@ class Parser(Estimator):
             there = ", ".join(f"{s.label} {' '.join(one.words[s.start : s.end])!r}" for s in found.tree.spans()[1:])
             given = " ".join(one.words[start:end])
             raise DovetailError(f"{given!r} is not a {label or 'constituent'} of the best tree; it has {there}")
-        [parts] = self._parts(self._model(), [one])
-        [part] = self._whole(parts, parts)
-        span = matching[0]
+        [passages] = self._passages(self._model(), [one])
+        passage, span = _whole(passages), matching[0]
         return explain_constituent(
-            self._model(), part.words, part.tags, start, end, span.label, float(span.probability or 0.0)
+            self._model(), passage.words, passage.tags, start, end, span.label, float(span.probability or 0.0)
         )
 
-    def _whole(self, answer: T, parts: Sequence[Part]) -> T:
-        if len(parts) > 1:
-            raise DovetailError(
-                f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this"
-            )
-        return answer
-
-    def _parts(self, model: ParserModel | JointModel, corpus: Sequence[Sentence]) -> list[list[Part]]:
+    def _passages(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[list[Passage]]:
         """Every sentence as what is parsed: itself, or the parts of a very long one."""
-        spelled = [replace(sentence, words=model.plain.spelled(sentence.words)) for sentence in corpus]
+        spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
         tags = self._tags_for(model, spelled)
         places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words)]
         words = [spelled[i].words[begin:end] for i, begin, end in places]
         known = [tags[i][begin:end] for i, begin, end in places]
-        found: list[list[Part]] = [[] for _ in corpus]
+        found: list[list[Passage]] = [[] for _ in corpus]
         for place, lists, spelling, given in zip(places, model.lists(words, known), words, known, strict=True):
             i, begin, end = place
-            found[i].append(Part(lists, spelling, given, corpus[i].words[begin:end]))
+            found[i].append(Passage(lists, spelling, given, corpus[i].words[begin:end]))
         return found
 
-    def _parses(
-        self, model: ParserModel | JointModel, corpus: Sequence[Sentence], probabilities: bool = False
-    ) -> list[Parse]:
-        decoder = Decoder(model, self.decode == "recall", probabilities)
-        parts = self._parts(model, corpus)
-
-        def one(i: int) -> Parse:
-            return joined([decoder(part) for part in parts[i]], model.root)
-
-        return run_shards(one, range(len(corpus)), self._threads())
-
-    def _tags_for(self, model: ParserModel | JointModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
-        if self.tags == "predicted" and model.plain.is_generative:
+    def _tags_for(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        if self.tags == "predicted" and model.is_generative:
             return [("",) * len(sentence) for sentence in corpus]
-        if model.plain.tagger is not None:
-            return [tuple(tags) for tags in model.plain.tagger.predict(corpus)]
+        if model.tagger is not None:
+            return [tuple(tags) for tags in model.tagger.predict(corpus)]
         for number, sentence in enumerate(corpus, 1):
             if "pos" not in sentence.layers:
                 raise InputError(
@@ -383,6 +383,13 @@ class Parser(Estimator):
         if self.model_ is None:
             raise DovetailError("this parser is not trained: call fit, or load a model")
         return self.model_
+
+
+def _whole(passages: Sequence[Passage]) -> Passage:
+    """What is parsed of a sentence, if that is all of it."""
+    if len(passages) > 1:
+        raise DovetailError(f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this")
+    return passages[0]
 
 
 def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
