@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,9 +15,9 @@ from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.modelfile import Arrays, load_model, save_model
 from dovetail.models.base import check_choice
-from dovetail.models.batching import in_batches
+from dovetail.models.batching import cut, in_batches
 from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows
-from dovetail.models.dependency.pieces import cut_points, joined
+from dovetail.models.dependency.pieces import joined
 from dovetail.models.dependency.relations import TEMPLATES, with_arcs
 from dovetail.models.dependency.training import ArcTraining
 from dovetail.models.dependency.tuning import calibrated, surest
@@ -401,8 +400,8 @@ class DependencyParser(Learner):
 
     def _heads(self, looked: _Looked, probabilities: bool) -> tuple[list[list[int]], list[list[float]]]:
         """Heads, positions from 0, and their probabilities; a sentence too long for a chart is parsed in pieces."""
-        cuts = [cut_points(s.words, LONGEST) for s in looked.sentences]
-        places = [(i, a, b) for i, c in enumerate(cuts) for a, b in pairwise(c)]
+        cuts = [cut(s.words, LONGEST) for s in looked.sentences]
+        places = [(i, a, b) for i, c in enumerate(cuts) for a, b in c]
         pieces = _Looked(
             [Sentence(looked.sentences[i].words[a:b]) for i, a, b in places],
             [looked.tags[i][a:b] for i, a, b in places],

@@ -27,7 +27,6 @@ from dovetail.text.tree import Tree
 from dovetail.threads import run_shards
 
 LONGEST = 250  # words; what is longer is cut, for the time grows with the cube
-STOPS = frozenset(".;:?!,")
 WIDER = (1e-6, 0.0)  # thresholds to try where the usual one leaves no tree
 
 Search = Literal["usual", "wider", "pieces", "cut"]
@@ -161,21 +160,6 @@ def answers(
 
     found = run_shards(of_sentence, text, threads)
     return [[own[m] for own in found] for m in range(len(some))]
-
-
-def cut(words: Sequence[str], longest: int = LONGEST) -> list[tuple[int, int]]:
-    """Where to cut a sentence that is too long: after the last stop before the bound, else at the bound.
-
-    >>> cut(["a", ",", "b", "c", "d"], 3)
-    [(0, 2), (2, 5)]
-    """
-    parts, begin = [], 0
-    while len(words) - begin > longest:
-        stops = [i + 1 for i in range(begin + longest // 2, begin + longest) if words[i] in STOPS]
-        end = stops[-1] if stops else begin + longest
-        parts.append((begin, end))
-        begin = end
-    return [*parts, (begin, len(words))]
 
 
 def joined(parts: Sequence[Parse], root: str) -> Parse:

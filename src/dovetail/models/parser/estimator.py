@@ -19,10 +19,11 @@ from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.modelfile import Arrays, load_model, save_model
 from dovetail.models.base import check_choice
+from dovetail.models.batching import cut
 from dovetail.models.fitting import Learner, check_learner, minimised
 from dovetail.models.inputs import as_sentences, check_count, check_probability, labelled
 from dovetail.models.parser.data import gold_trees, treebank_of
-from dovetail.models.parser.decoding import LONGEST, Decoder, Parse, Passage, answers, cut
+from dovetail.models.parser.decoding import LONGEST, Decoder, Parse, Passage, answers
 from dovetail.models.parser.explain import ConstituentExplanation, explain_constituent
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.training import ParserSettings, ParserTraining, generative_model
@@ -294,7 +295,7 @@ class Parser(Learner):
         """Every sentence as what is parsed: itself, or the parts of a very long one."""
         spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
         tags = self._tags_for(model, spelled)
-        places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words)]
+        places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words, LONGEST)]
         words = [spelled[i].words[begin:end] for i, begin, end in places]
         known = [tags[i][begin:end] for i, begin, end in places]
         found: list[list[Passage]] = [[] for _ in corpus]
