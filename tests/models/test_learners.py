@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dovetail import DependencyParser, JointParser, Parser, Sentence, Span
+from dovetail import DependencyParser, JointParser, MultiDomainParser, Parser, Sentence, Span
 from dovetail.errors import DovetailError
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor, Progress
@@ -63,6 +63,14 @@ def test_every_loss_and_optimiser_trains(kind: str, loss: str, optimiser: str) -
     values = [each.objective for each in seen if each.limit == 6]
     assert min(values[1:]) < values[0]
     assert model.score(others) > 80
+
+
+@pytest.mark.parametrize("kind", ["parser", "dependency"])
+@pytest.mark.parametrize("how", [{"loss": "perceptron", "optimiser": "adagrad"}, {"loss": "softmax-margin"}])
+def test_parsers_of_domains_learn_by_other_losses_and_optimisers(kind: str, how: dict[str, str]) -> None:
+    new, train, others = MODELS[kind]
+    parsers = MultiDomainParser(parser=new(iterations=6, **how)).fit({"a": train[:12], "b": train[12:]})
+    assert all(parsers.score(others, domain) > 80 for domain in (None, "a", "b"))
 
 
 def test_a_loss_that_is_not_smooth_needs_another_optimiser() -> None:

@@ -11,7 +11,6 @@ from dovetail.errors import DovetailError
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.objective import Share
-from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
 from dovetail.models.dependency.estimator import LONGEST, DependencyParser, gold_heads
 from dovetail.models.dependency.model import DependencyModel
@@ -53,14 +52,10 @@ def fit_domains(
     assert shared is not None
     used = [_share(parser, shared, [s for s in some if len(s) <= LONGEST]) for some in sentences.values()]
     objective = HierarchicalObjective([BaseModel(u, u.share, sigma) for u, _ in used], shared.fine.weights, top)
-    optimiser = LBFGS(**({"limit": parser.iterations} if parser.iterations is not None else {}))
-    weight = optimiser.minimise(
-        objective,
-        Prior(parser.l2),
-        objective.start(shared.fine_weight.astype(np.float64)),
-        Monitor(report=progress),
-        curvature=objective.curvature([guess for _, guess in used]) + 2.0 * parser.l2,
-    )
+    start = objective.start(shared.fine_weight.astype(np.float64))
+    guess = objective.curvature([own for _, own in used]) + 2.0 * parser.l2
+    hints = {"curvature": guess} if parser._is_batch() else {}
+    weight = parser._optimiser().minimise(objective, Prior(parser.l2), start, Monitor(report=progress), **hints)
     found: dict[str | None, DependencyParser] = {None: parser.with_weights(objective.top(weight))}
     for m, name in enumerate(sentences):
         theta = objective.top(weight)
@@ -76,4 +71,4 @@ def _share(parser: DependencyParser, model: DependencyModel, sentences: Sequence
     scorer, _ = model.scorer(words, tags, parser._threads(), heads)
     guess = curvature(scorer, Prior())
     used = np.flatnonzero(guess)
-    return Share(arc_objective(scorer, heads), used), guess[used]
+    return Share(arc_objective(scorer, heads, parser._loss()), used), guess[used]

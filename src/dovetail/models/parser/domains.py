@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from dovetail.errors import DovetailError
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
+from dovetail.learning.losses import likelihood
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.objective import Share
 from dovetail.learning.priors import Prior
@@ -46,7 +48,7 @@ def fit_domains(
     say("pruning the charts")
     training = ParserTraining.prepare(corpus, trees, tags, parser._settings(), tagger)
     begin = np.cumsum([0, *(len(kept) for kept, _ in cleaned.values())]).tolist()
-    used = [Share.used(training.part(a, b), training.start) for a, b in pairwise(begin)]
+    used = [_share(training, a, b) for a, b in pairwise(begin)]
     objective = HierarchicalObjective([BaseModel(each, each.share, sigma) for each in used], len(training.start), top)
     monitor = Monitor(report=progress)
     start = objective.start(training.start)
@@ -65,3 +67,9 @@ def fit_domains(
         theta[used[m].share] = objective.weights_of(m, weight)
         found[name] = made.with_weights(theta)
     return found
+
+
+def _share(training: ParserTraining, low: int, high: int) -> Share:
+    """The loss of some sentences as a function of the weights that any of their trees uses."""
+    objective = training.part(low, high)
+    return replace(Share.used(replace(objective, loss=likelihood), training.start), whole=objective)
