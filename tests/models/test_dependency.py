@@ -18,9 +18,10 @@ from dovetail import DependencyParser, Sentence
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.compile import arcs
 from dovetail.features.resources.clusters import Clusters
+from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor
-from dovetail.models.dependency.model import ALL, offsets_of
-from dovetail.models.dependency.training import ArcObjective, ArcTraining
+from dovetail.models.dependency.training import ArcTraining, arc_objective
+from dovetail.scorers.arcs import ArcScorer
 from dovetail.text.dependencies import find_cycle, is_projective
 from tests.models.treebank import NAMES, treebank
 
@@ -61,7 +62,7 @@ def test_the_gradient_is_the_slope_of_the_objective(data):
     heads = np.concatenate([np.array(s.layers["head"], np.int32) for s in train])
     clusters = {"c": Clusters.of_paths({name: "0110" for name in NAMES})}
     features = arcs.ArcFeatures.learn(words, 1, 8, 10, clusters)
-    objective = ArcObjective(features, features.keys(words, tags), offsets_of(words), heads, 1, ALL)
+    objective = arc_objective(ArcScorer.of(features, words, tags), heads)
     rng = np.random.default_rng(0)
     weight, direction = rng.normal(size=features.weights) * 0.1, rng.normal(size=features.weights)
     _, gradient = objective(weight)
@@ -74,7 +75,7 @@ def test_the_gradient_of_one_weight_at_a_time(data):
     words, tags = [s.words for s in train], [s.layers["pos"] for s in train]
     heads = np.concatenate([np.array(s.layers["head"], np.int32) for s in train])
     features = arcs.ArcFeatures.learn(words, 1, 4, 6)
-    objective = ArcObjective(features, features.keys(words, tags), offsets_of(words), heads, 1, ALL)
+    objective = arc_objective(ArcScorer.of(features, words, tags), heads)
     weight = np.random.default_rng(1).normal(size=features.weights) * 0.1
     _, gradient = objective(weight)
     for place in range(0, features.weights, 29):
@@ -284,7 +285,7 @@ def test_training_goes_on_from_a_checkpoint_and_from_another_model(data, tmp_pat
     whole = DependencyParser(bits=10, iterations=30, relations=False, threads=1).fit(data[0])
     with monkeypatch.context() as patch:
         patch.setattr(dovetail.models.dependency.estimator, "Monitor", partial(Monitor, save_every=5))
-        patch.setattr(dovetail.models.dependency.estimator.Checkpoint, "remove", lambda self: None)
+        patch.setattr(Checkpoint, "remove", lambda self: None)
         DependencyParser(bits=10, iterations=10, relations=False, threads=1).fit(data[0], checkpoint=path)
     assert path.exists()
     again = DependencyParser(bits=10, iterations=30, relations=False, threads=1).fit(data[0], checkpoint=path)
@@ -303,6 +304,6 @@ def test_hopeless_arcs_are_few_and_hold_no_gold(data):
     training = ArcTraining.prepare(
         words, tags, heads, min_count=1, bits=10, row_bits=8, l2=1.0, threshold=0.01, clusters={}, threads=1
     )
-    kept = training.objective.kept
+    kept = training.scorer.kept
     assert training.lost < 5
     assert kept.mean() < 0.6

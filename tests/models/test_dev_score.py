@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from dovetail.models.dependency.estimator import DependencyParser
+from dovetail.models.dependency.training import ArcTraining
 from dovetail.models.domains.tagger import MultiDomainTagger
 from dovetail.models.joint.estimator import JointParser
+from dovetail.models.joint.training import JointTraining
 from dovetail.models.nested.estimator import NestedTagger
 from dovetail.models.segmenter.estimator import Segmenter
 from dovetail.models.tagger.estimator import Tagger
@@ -38,7 +40,9 @@ def test_the_dev_score_is_that_of_the_model(name: str, monkeypatch: pytest.Monke
     model, kind = MODELS[name]
     train = KINDS[kind].sentences
     dev = _odd(train) if kind == "tagger" else train
-    monkeypatch.setattr(type(model), "_dev_scorer" if name != "joint" else "_joint_scorer", lambda *_: lambda _: 12.5)
+    trainings = {"dependency": ArcTraining, "joint": JointTraining}
+    where, what = (trainings[name], "dev_scorer") if name in trainings else (type(model), "_dev_scorer")
+    monkeypatch.setattr(where, what, lambda *_: lambda _: 12.5)
     model.fit(train, dev=iter(dev))
     assert model.card_["dev"] == pytest.approx(model.score(dev))
     assert model.card_["dev"] != 12.5

@@ -179,7 +179,7 @@ def test_gradient(extra: bool) -> None:
     tags = [s.layers["pos"] for s in [*both, *trees, *entities]]
     settings = ParserSettings(Binarisation(), None, True, {}, 0.0, 1, 2)
     corpus = JointCorpus(both, trees, entities, tags)
-    objective = JointTraining.prepare(corpus, settings, pos_tagger(), Least(1, 1), 0.5).objective
+    objective = JointTraining.prepare_joint(corpus, settings, pos_tagger(), Least(1, 1), 0.5).objective
     rng = np.random.default_rng(0)
     weight = rng.normal(size=objective.parameters) * 0.2
     everything = np.arange(objective.items)

@@ -9,7 +9,7 @@ import pytest
 
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.resources.clusters import Clusters
-from dovetail.models.parser.decoding import cut
+from dovetail.models.batching import cut
 from dovetail.models.parser.estimator import Parser
 from dovetail.text.sentence import Sentence
 from dovetail.text.tree import Tree
@@ -159,7 +159,7 @@ def test_very_long_sentences_are_cut(parser: Parser) -> None:
     [parse] = parser.parse([words])
     assert parse.search == "cut"
     assert list(parse.tree.words()) == words
-    assert all(b - a <= 250 for a, b in cut(words))
+    assert all(b - a <= 250 for a, b in cut(words, 250))
     with pytest.raises(DovetailError, match="250"):
         parser.kbest([words])
 

@@ -9,7 +9,8 @@ import pytest
 
 from dovetail import Parser, Sentence
 from dovetail.errors import DovetailError
-from dovetail.models.parser.domains import UsedWeights, fit_domains
+from dovetail.learning.objective import Share
+from dovetail.models.parser.domains import fit_domains
 from dovetail.models.parser.training import ParserTraining
 from dovetail.sparse import SparseGradient
 from dovetail.text.brackets import parse_tree
@@ -59,7 +60,7 @@ def test_the_used_weights_have_the_whole_gradient() -> None:
     trees = [s.tree for s in SHARED if s.tree is not None]
     training = ParserTraining.prepare(SHARED, trees, [t.tags() for t in trees], parser._settings(), None)
     objective = training.objective
-    used = UsedWeights.of(objective, training.start)
+    used = Share.used(objective, training.start)
     rng = np.random.default_rng(1)
     weight = training.start + np.where(np.isin(np.arange(len(training.start)), used.share), rng.normal(size=1), 0.0)
     whole, own = SparseGradient.of_size(objective.parameters), SparseGradient.of_size(used.parameters)

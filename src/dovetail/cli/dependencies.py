@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dovetail.cli.corpus import Corpora
-    from dovetail.models.dependency.estimator import DependencyParser, DependencyTree
+    from dovetail.models.answer import Answer
+    from dovetail.models.dependency.estimator import DependencyParser
     from dovetail.text.sentence import Sentence
 
 COLUMNS = ("pos", "xpos", "head", "deprel", "head_probability")
@@ -30,7 +31,7 @@ def picture(sentence: Sentence) -> str:
     return dependency_svg(sentence, title=" ".join(sentence.words))
 
 
-def answer(tree: DependencyTree) -> dict[str, Any]:
+def answer(tree: Answer) -> dict[str, Any]:
     """Heads, counted from 0 with -1 for the root."""
     return {"heads": tree.heads}
 

@@ -36,7 +36,7 @@ def write_details(
             sentences = document.sentences
             more: dict[str, list[Any]] = {}
             if k_best:
-                ranked = getattr(model, "kbest_parses", model.kbest)(sentences, k_best)
+                ranked = model.kbest(sentences, k_best)
                 more["k_best"] = [[{"probability": one.probability, **answer(one)} for one in all] for all in ranked]
             if marginals:
                 more["marginals"] = chances(model, sentences)

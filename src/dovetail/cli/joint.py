@@ -9,7 +9,7 @@ from dovetail.cli import trees
 from dovetail.cli.details import span_list
 
 if TYPE_CHECKING:
-    from dovetail.models.parser.decoding import Parse
+    from dovetail.models.answer import Answer
     from dovetail.text.sentence import Sentence
 
 
@@ -26,9 +26,9 @@ def show(sentence: Sentence) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def answer(parse: Parse) -> dict[str, Any]:
+def answer(parse: Answer) -> dict[str, Any]:
     """A tree in brackets, and its entities."""
-    return trees.answer(parse) | {"entities": span_list(parse.entities)}
+    return trees.answer(parse) | {"entities": span_list(parse.spans or ())}
 
 
 def joint_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:

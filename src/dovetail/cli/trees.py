@@ -10,7 +10,7 @@ from dovetail.cli.scores import f1_interval
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
-    from dovetail.models.parser.decoding import Parse
+    from dovetail.models.answer import Answer
     from dovetail.models.parser.estimator import Parser
     from dovetail.models.parser.explain import ConstituentExplanation, TreeEvidence
     from dovetail.text.sentence import Sentence
@@ -31,7 +31,7 @@ def picture(sentence: Sentence) -> str:
     return tree_svg(sentence.tree, sentence.spans, title=" ".join(sentence.words))
 
 
-def answer(parse: Parse) -> dict[str, Any]:
+def answer(parse: Answer) -> dict[str, Any]:
     """A tree in brackets."""
     return {"tree": str(parse.tree)}
 
@@ -73,8 +73,8 @@ def explained(parser: Parser, sentence: Sentence, wanted: Sequence[str]) -> list
     """
     if wanted:
         return [parser.explain(sentence, *_place(one, len(sentence))) for one in wanted]
-    [parse] = parser.parse([sentence], probabilities=True)
-    spans = [span for span in parse.tree.spans()[1:] if span.probability is not None]
+    tree = parser.parse([sentence], probabilities=True)[0].tree
+    spans = [span for span in (tree.spans()[1:] if tree else ()) if span.probability is not None]
     if not spans:
         return []
     least = min(spans, key=lambda span: span.probability or 0.0)

@@ -234,8 +234,7 @@ def _outcomes(gold: Sequence[Tree], predicted: Sequence[Tree | None], max_length
     if len(gold) != len(predicted):
         raise InputError(f"{len(gold)} gold trees but {len(predicted)} predicted; both must be the same text")
     for number, (in_gold, in_predicted) in enumerate(zip(gold, predicted, strict=True), 1):
-        length = sum(tag != EMPTY for tag in in_gold.tags())
-        if max_length is None or length <= max_length:
+        if max_length is None or sum(tag != EMPTY for tag in in_gold.tags()) <= max_length:
             yield _outcome(number, in_gold, in_predicted)
 
 
@@ -271,12 +270,16 @@ class _Stripped(NamedTuple):
 
 
 def _stripped(tree: Tree) -> _Stripped:
-    left = [leaf for leaf in tree.leaves() if leaf.label not in PUNCTUATION and leaf.label != EMPTY]
+    places = list(tree.places())
+    left = []
     before = [0]  # how many of the words before a position are left
-    for tag in tree.tags():
-        before.append(before[-1] + (tag not in PUNCTUATION and tag != EMPTY))
+    for _, _, leaf in places:
+        if leaf.word is not None:
+            if leaf.label not in PUNCTUATION and leaf.label != EMPTY:
+                left.append(leaf)
+            before.append(len(left))
     brackets = []
-    for start, end, node in tree.places():
+    for start, end, node in places:
         if node.word is None and before[start] < before[end]:
             label = _FUNCTION.split(node.label, maxsplit=1)[0]
             if label not in ROOTS:

@@ -143,7 +143,7 @@ class Estimator:
             monitor.dev_score = self._dev_scorer(training, held_out)
         model = training.export(self._minimise(training, monitor, run))
         self.card_["stopped"] = monitor.reason
-        self.model_ = model if held_out is None else self._tuned(model, held_out)
+        self.model_ = model if held_out is None else self._tuned(model, held_out, training)
 
     def _examples(self, given: Any, answers: Any, what: str) -> list[Any]:
         """Sentences with their right answers in them, checked; ``what`` they are: training, dev or gold."""
@@ -157,13 +157,20 @@ class Estimator:
         """A function from weights to the score on held-out sentences, which are looked at once."""
         raise NotImplementedError
 
-    def _tuned(self, model: Any, held_out: list[Any]) -> Any:
+    def _tuned(self, model: Any, held_out: list[Any], training: Any) -> Any:
         """The model with what is chosen on held-out sentences."""
         return model
 
     def _monitor(self, run: Run) -> Monitor:
-        every = 10 if self._setting("optimiser") == "lbfgs" else 1
-        return Monitor(report=run.progress, patience=self._setting("patience"), dev_every=every)
+        return Monitor(report=run.progress, patience=self._setting("patience"), dev_every=self._dev_every())
+
+    def _dev_every(self) -> int:
+        """After how many passes held-out sentences are scored."""
+        return 10 if self._setting("optimiser") == "lbfgs" else 1
+
+    def _loss(self) -> str:
+        """The loss by name; the perceptron has its own."""
+        return "perceptron" if self._setting("optimiser") == "perceptron" else str(self._setting("loss"))
 
     def _minimise(self, training: Any, monitor: Monitor, run: Run) -> Any:
         """The best weights."""

@@ -6,6 +6,7 @@ sums over those that do are short. Then there is nothing to factor, and a list o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,14 @@ class FeatureLists(NamedTuple):
         feature = np.empty(ptr[-1], np.int32)
         _fill(rows, design.row_ptr, design.row_feature, direct, ptr, feature)
         return cls(ptr, feature)
+
+
+class SentenceLists(NamedTuple):
+    """The features of a sentence's words and gaps: lists by group, and where the sentence begins in them."""
+
+    lists: Mapping[str, FeatureLists]
+    first: int
+    length: int
 
 
 @kernel

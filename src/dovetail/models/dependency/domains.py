@@ -3,45 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
+from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor, Progress
-from dovetail.learning.optimisers.lbfgs import LBFGS
+from dovetail.learning.objective import Share
 from dovetail.learning.priors import Prior
 from dovetail.models.dependency.estimator import LONGEST, DependencyParser, gold_heads
-from dovetail.models.dependency.model import DependencyModel, arc_rows, offsets_of
-from dovetail.models.dependency.training import ArcObjective, ArcTraining
+from dovetail.models.dependency.model import DependencyModel
+from dovetail.models.dependency.training import arc_objective, curvature
 from dovetail.models.domains.names import check_data
 from dovetail.models.tagging import given_tags
 from dovetail.text.sentence import Sentence
 
 Floats = NDArray[np.float64]
-
-
-@dataclass
-class UsedWeights:
-    """The loss of a domain as a function of the weights that its sentences use: ``share`` are their numbers."""
-
-    objective: ArcObjective
-    share: NDArray[np.int64]
-    curvature: Floats
-
-    @property
-    def parameters(self) -> int:
-        """How many weights are used."""
-        return len(self.share)
-
-    def __call__(self, weight: Floats) -> tuple[float, Floats]:
-        """The value and the gradient [parameters]."""
-        whole = np.zeros(self.objective.features.weights)
-        whole[self.share] = weight
-        value, gradient = self.objective(whole)
-        return value, gradient[self.share]
 
 
 def fit_domains(
@@ -68,35 +47,27 @@ def fit_domains(
     if parser.predict_tags:
         raise DovetailError("parsers by domain read the parts of speech of the text: leave predict_tags out")
     check_data(sentences)
-    shared = parser.fit(
-        [s for some in sentences.values() for s in some], progress=progress, told=doing or (lambda what: None)
-    ).model_
+    shared = parser.fit([s for some in sentences.values() for s in some], progress=progress, doing=doing).model_
     assert shared is not None
-    used = [_used(parser, shared, [s for s in some if len(s) <= LONGEST]) for some in sentences.values()]
-    objective = HierarchicalObjective([BaseModel(u, u.share, sigma) for u in used], shared.fine.weights, top)
-    optimiser = LBFGS(**({"limit": parser.iterations} if parser.iterations is not None else {}))
-    weight = optimiser.minimise(
-        objective,
-        Prior(parser.l2),
-        objective.start(shared.fine_weight.astype(np.float64)),
-        Monitor(report=progress),
-        curvature=objective.curvature([u.curvature for u in used]) + 2.0 * parser.l2,
-    )
+    used = [_share(parser, shared, [s for s in some if len(s) <= LONGEST]) for some in sentences.values()]
+    objective = HierarchicalObjective([BaseModel(u, u.share, sigma) for u, _ in used], shared.fine.weights, top)
+    start = objective.start(shared.fine_weight.astype(np.float64))
+    guess = objective.curvature([own for _, own in used]) + 2.0 * parser.l2
+    hints = {"curvature": guess} if parser.optimiser == "lbfgs" else {}
+    weight = parser._optimiser().minimise(objective, Prior(parser.l2), start, Monitor(report=progress), **hints)
     found: dict[str | None, DependencyParser] = {None: parser.with_weights(objective.top(weight))}
     for m, name in enumerate(sentences):
         theta = objective.top(weight)
-        theta[used[m].share] = objective.weights_of(m, weight)
+        theta[used[m][0].share] = objective.weights_of(m, weight)
         found[name] = parser.with_weights(theta)
     return found
 
 
-def _used(parser: DependencyParser, model: DependencyModel, sentences: Sequence[Sentence]) -> UsedWeights:
+def _share(parser: DependencyParser, model: DependencyModel, sentences: Sequence[Sentence]) -> tuple[Share, Floats]:
+    """The loss of a domain as a function of the weights that its arcs use, and a guess at its curvature."""
     words, tags = [s.words for s in sentences], given_tags(sentences, parser.tags)
-    heads, offsets, threads = np.concatenate(gold_heads(sentences)[0]), offsets_of(words), parser._threads()
-    kept = model.kept(words, tags, offsets, threads)
-    if len(kept):
-        kept[arc_rows(offsets, heads)] = True
-    objective = ArcObjective(model.fine, model.fine.keys(words, tags), offsets, heads, threads, kept)
-    guess = ArcTraining(model, objective, Prior(), 0).curvature()
-    share = np.flatnonzero(guess)
-    return UsedWeights(objective, share, guess[share])
+    heads = np.concatenate(gold_heads(sentences)[0])
+    scorer, _ = model.scorer(words, tags, parser._threads(), heads)
+    guess = curvature(scorer, Prior())
+    used = np.flatnonzero(guess)
+    return Share(arc_objective(scorer, heads, LOSSES[parser._loss()]), used), guess[used]

@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import pairwise
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.errors import DovetailError, InputError, ModelFileError
-from dovetail.learning.checkpoint import Checkpoint
-from dovetail.learning.monitor import Monitor, Progress
-from dovetail.learning.optimisers.lbfgs import LBFGS
-from dovetail.modelfile import Arrays, load_model, save_model
-from dovetail.models.base import Estimator
-from dovetail.models.batching import in_batches
-from dovetail.models.dependency.model import DependencyModel, arc_rows
-from dovetail.models.dependency.pieces import cut_points, joined
+from dovetail.errors import DovetailError, InputError
+from dovetail.learning.losses import LOSSES
+from dovetail.learning.tuning import calibration
+from dovetail.modelfile import Arrays
+from dovetail.models.answer import Answer
+from dovetail.models.base import Estimator, Run
+from dovetail.models.batching import cut
+from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows, surest
+from dovetail.models.dependency.pieces import joined
 from dovetail.models.dependency.relations import TEMPLATES, with_arcs
 from dovetail.models.dependency.settings import DependencySettings
-from dovetail.models.dependency.training import ArcTraining, Heads
-from dovetail.models.dependency.tuning import calibrated, surest
-from dovetail.models.inputs import as_sentences, check_count, labelled
+from dovetail.models.dependency.training import ArcTraining
+from dovetail.models.inputs import as_sentences, labelled
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import given_tags, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.text.dependencies import Dependencies, dependency_heads, projectivise, with_dependencies
 from dovetail.text.sentence import Sentence
-from dovetail.version import __version__
 
 LONGEST = 300  # words that are parsed as one: time grows with the cube of their number, memory with the square
 DEV_EVERY = 5  # passes
 FOLDS = 4  # parts of the training data, each of which is tagged by a tagger of the others
-BATCH_ARCS = 1_000_000  # how much is scored at once: bounds memory
 UNNAMED = "dep"
 """The relation of every word but the root where the model has learnt none."""
+NO_HEADS = np.empty(0, np.int32)
 
 Input = Sequence[Sentence] | Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class DependencyTree:
-    """One of the best trees of a sentence, with its exact probability; heads are positions from 0, -1 for the root."""
-
-    heads: tuple[int, ...]
-    probability: float
 
 
 class _Looked(NamedTuple):
@@ -72,16 +60,12 @@ class DependencyParser(DependencySettings, Estimator):
     """
 
     kind: ClassVar[str] = "dependency"
+    target: ClassVar[str] = "head"
+    batch_size: ClassVar[int] = 1_000_000
 
     model_: DependencyModel | None = field(default=None, init=False, repr=False)
     relations_: Tagger | None = field(default=None, init=False, repr=False)
     tagger_: Tagger | None = field(default=None, init=False, repr=False)
-    card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-
-    @property
-    def target(self) -> str:
-        """The layer that holds the answers."""
-        return "head"
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -90,75 +74,67 @@ class DependencyParser(DependencySettings, Estimator):
 
     # training
 
-    def fit(
-        self,
-        sentences: Input,
-        gold: Sequence[Dependencies] | None = None,
-        *,
-        dev: Input | None = None,
-        init: DependencyParser | None = None,
-        checkpoint: str | Path | None = None,
-        progress: Callable[[Progress], None] | None = None,
-        told: Callable[[str], Any] = lambda _: None,
-    ) -> DependencyParser:
-        """Train. With ``dev``, keep the weights that attach best there and stop when they no longer get better.
+    def _examples(self, given: Any, answers: Sequence[Dependencies] | None, what: str) -> list[Sentence]:
+        """Sentences with their trees; those too long to learn from are counted in the card."""
+        corpus = labelled(as_sentences(given), answers, with_dependencies, what)
+        if what == "gold":
+            return corpus
+        most = min(self.max_length or LONGEST, LONGEST) if what == "training" else LONGEST
+        kept = [s for s in corpus if len(s) <= most]
+        if what == "training":
+            self.card_["left_out"] = len(corpus) - len(kept)
+            if not any(map(len, kept)):
+                raise DovetailError(
+                    "the training data has no words to learn from; check the file, its format and max_length"
+                )
+        return kept
 
-        ``gold`` has the trees, where the sentences do not. ``init`` starts from another parser's weights.
-        ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end. ``told``
-        is called with each step that begins. Ctrl-C ends a step early with the best weights so far.
-        """
-        self._check_settings()
-        self.card_ = {}
-        given = labelled(as_sentences(sentences), gold, with_dependencies, "training")
-        corpus = self._short_enough(given)
-        if not any(map(len, corpus)):
-            raise DovetailError(
-                "the training data has no words to learn from; check the file, its format and max_length"
-            )
+    def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
+        super()._train(corpus, held_out, run)
+        self.relations_ = None
+        if self.relations:
+            run.doing("training the relations")
+            heads, known = gold_heads(corpus)[0], [s.layers.get("deprel", ()) for s in corpus]
+            arcs = [
+                with_arcs(s.words, t, (h - 1).tolist()) for s, t, h in zip(corpus, self._learnt, heads, strict=True)
+            ]
+            self.relations_ = self._new_relations().fit(arcs, known, progress=run.progress)
+        del self._learnt
+
+    def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ArcTraining:
         heads, self.card_["projectivised"] = gold_heads(corpus)
         tags = given_tags(corpus, self.tags)
         if self.relations:
             _check_relations(corpus)
         self.tagger_ = None
         if self.predict_tags:
-            self.tagger_, tags = self._learn_tags(corpus, tags, told)
-        told("choosing the arcs to look at")
-        words = [s.words for s in corpus]
+            self.tagger_, tags = self._learn_tags(corpus, tags, run.doing)
+        self._learnt = tags
+        run.doing("choosing the arcs to look at")
         training = ArcTraining.prepare(
-            words, tags, np.concatenate(heads), min_count=self.min_count, bits=self.bits,
+            [s.words for s in corpus], tags, np.concatenate(heads), min_count=self.min_count, bits=self.bits,
             row_bits=max(8, self.bits - 6), l2=self.l2, threshold=self.threshold, clusters=self.clusters,
-            threads=self._threads(),
+            threads=self._threads(), loss=LOSSES[self._loss()],
         )  # fmt: skip
-        monitor = Monitor(report=progress, patience=self.patience, dev_every=DEV_EVERY)
-        held_out: _Looked | None = None
-        right: list[Heads] = []
-        if dev is not None:
-            held_out = self._look([s for s in as_sentences(dev) if len(s) <= LONGEST])
-            right, self.card_["projectivised_dev"] = gold_heads(held_out.sentences)
-            monitor.dev_score = self._dev_scorer(training, held_out, right)
-        told("training the parser")
-        weight = self._minimise(training, init, monitor, checkpoint)
-        self.model_ = training.export(weight)
-        if held_out is not None and self.calibrate:
-            self.model_ = calibrated(
-                self.model_, [s.words for s in held_out.sentences], held_out.tags, right, self._threads()
-            )
-        self.card_ |= {
-            "sentences": len(corpus),
-            "tokens": sum(map(len, corpus)),
-            "stopped": monitor.reason,
-            "dev": None,
-            "pruned_gold_arcs": training.lost,
-        }
-        self.relations_ = None
-        if self.relations:
-            told("training the relations")
-            arcs = [with_arcs(s.words, t, (h - 1).tolist()) for s, t, h in zip(corpus, tags, heads, strict=True)]
-            known = [s.layers.get("deprel", ()) for s in corpus]
-            self.relations_ = self._new_relations().fit(arcs, known, progress=progress)
-        if held_out is not None:
-            self.card_["dev"] = self.score(held_out.sentences)
-        return self
+        self.card_["pruned_gold_arcs"] = training.lost
+        run.doing("training the parser")
+        return training
+
+    def _dev_scorer(self, training: ArcTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
+        looked = self._look(held_out)
+        right, self.card_["projectivised_dev"] = gold_heads(held_out)
+        training.dev, training.dev_heads = looked, np.concatenate([NO_HEADS, *right])
+        return training.dev_scorer([s.words for s in looked.sentences], looked.tags, training.dev_heads)
+
+    def _tuned(self, model: DependencyModel, held_out: list[Sentence], training: ArcTraining) -> DependencyModel:
+        """Sentences whose tree lacks an arc, because it was not looked at, do not count."""
+        if not self.calibrate or not len(training.dev_heads):
+            return model
+        words = [s.words for s in training.dev.sentences]
+        return model.scaled(calibration(model.batch(words, training.dev.tags, self._threads()), training.dev_heads))
+
+    def _dev_every(self) -> int:
+        return DEV_EVERY if self.optimiser == "lbfgs" else 1
 
     def _learn_tags(
         self, corpus: Sequence[Sentence], tags: Sequence[tuple[str, ...]], told: Callable[[str], Any]
@@ -167,68 +143,22 @@ class DependencyParser(DependencySettings, Estimator):
         bare = [Sentence(s.words, {self.tags: t}, document=s.document) for s, t in zip(corpus, tags, strict=True)]
         return learn_tags(lambda: pos_tagger(self.clusters, self.threads, layer=self.tags), bare, FOLDS, told)
 
-    def _short_enough(self, corpus: list[Sentence]) -> list[Sentence]:
-        """Sentences to learn from; those too long are counted in the card."""
-        most = min(self.max_length or LONGEST, LONGEST)
-        kept = [s for s in corpus if len(s) <= most]
-        self.card_["left_out"] = len(corpus) - len(kept)
-        return kept
-
-    def _dev_scorer(
-        self, training: ArcTraining, dev: _Looked, gold: Sequence[Heads]
-    ) -> Callable[[NDArray[np.float64]], float]:
-        answer = training.answers([s.words for s in dev.sentences], dev.tags, self._threads())
-        right = np.concatenate(gold) if gold else np.empty(0, np.int32)
-        return lambda weight: float(100.0 * np.mean(answer(weight) == right)) if len(right) else 0.0
-
-    def _minimise(
-        self,
-        training: ArcTraining,
-        init: DependencyParser | None,
-        monitor: Monitor,
-        checkpoint: str | Path | None,
-    ) -> NDArray[np.float64]:
-        start = np.zeros(training.objective.features.weights)
-        if init is not None:
-            known = init._model().fine_weight
-            if len(known) != len(start):
-                raise DovetailError("init has another number of weights: give it the same bits")
-            start = known.astype(np.float64)
-        saved, resume = None, None
-        if checkpoint is not None:
-            settings = {n: v for n, v in self.get_params().items() if n not in ("threads", "iterations", "clusters")}
-            saved = Checkpoint.of(checkpoint, settings, training.objective.gold, training.objective.keys.heads, start)
-            resume, monitor.save = saved.load(), saved.save
-            if resume is not None:
-                monitor.restore(resume)
-        optimiser = LBFGS(**({"limit": self.iterations} if self.iterations is not None else {}))
-        weight = optimiser.minimise(
-            training.objective, training.prior, start, monitor, resume, curvature=training.curvature()
-        )
-        if saved is not None and not monitor.interrupted:
-            saved.remove()
-        return weight
-
     def _new_relations(self) -> Tagger:
         return Tagger(
-            features=list(TEMPLATES),
-            order=0,
-            target="deprel",
-            iterations=60,
-            calibrate=False,
-            threads=self.threads,
+            features=list(TEMPLATES), order=0, target="deprel", iterations=60, calibrate=False, threads=self.threads
         )
 
     # answers
 
-    def predict(self, sentences: Input) -> list[Dependencies]:
+    def predict(self, X: Input) -> list[Dependencies]:
         """The heads of every sentence, positions from 0 with -1 for the root, and the relations."""
-        return [dependencies for _, dependencies, _ in self._parsed(as_sentences(sentences), False)]
+        every = (answer for some in self._batches(as_sentences(X)) for answer in self._answers(some, False))
+        return [Dependencies(answer.heads, answer.layers["deprel"]) for answer in every]
 
     def predict_marginals(self, sentences: Input) -> list[NDArray[np.float64]]:
         """For every sentence the probability of each head of each word, [words, words + 1]; column 0 is the root."""
         found = []
-        for some in in_batches(self._checked(sentences), BATCH_ARCS, _arcs):
+        for some in self._batches(self._tokens(sentences)):
             batch = self._batch(self._look(some))
             attach = batch.marginals().attach.sum(axis=1)
             for i, sentence in enumerate(some):
@@ -237,47 +167,45 @@ class DependencyParser(DependencySettings, Estimator):
                 found.append(np.ascontiguousarray(rows[:, 1:].T))
         return found
 
-    def kbest(self, sentences: Input, k: int = 10) -> list[list[DependencyTree]]:
-        """The k most probable trees of every sentence, with their probabilities, best first."""
-        check_count("k", k)
-        found = []
-        for some in in_batches(self._checked(sentences), BATCH_ARCS, _arcs):
-            batch = self._batch(self._look(some))
-            heads, scores = batch.kbest(k)
-            probabilities = np.exp(scores - batch.log_partition()[:, None])
-            for i in range(len(batch)):
-                own = slice(int(batch.offsets[i]), int(batch.offsets[i + 1]))
-                ranked = [j for j in range(k) if scores[i, j] > -np.inf]
-                found.append(
-                    [DependencyTree(tuple((heads[j, own] - 1).tolist()), float(probabilities[i, j])) for j in ranked]
-                )
-        return found
+    def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
+        looked = self._look(sentences)
+        batch = self._batch(looked)
+        heads, scores = batch.kbest(k)
+        probability = np.exp(scores - batch.log_partition()[:, None]).tolist()
+        for i, sentence in enumerate(sentences):
+            own = slice(int(batch.offsets[i]), int(batch.offsets[i + 1]))
+            found = [j for j in range(k) if scores[i, j] > -np.inf]
+            yield [self._answer(sentence, (heads[j, own] - 1).tolist(), probability[i][j]) for j in found]
 
-    def sample(self, sentences: Input, n: int = 1, seed: int = 1) -> list[list[tuple[int, ...]]]:
-        """The heads of ``n`` trees of every sentence, drawn exactly from the model's distribution."""
-        check_count("n", n)
-        rng = self._random(seed)
-        found = []
-        for some in in_batches(self._checked(sentences), BATCH_ARCS, _arcs):
-            batch = self._batch(self._look(some))
-            drawn = batch.sample(n, rng) - 1
-            found += [[tuple(row.tolist()) for row in part] for part in np.split(drawn, batch.offsets[1:-1], axis=1)]
-        return found
+    def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
+        batch = self._batch(self._look(sentences))
+        drawn = np.split(batch.sample(n, rng) - 1, batch.offsets[1:-1], axis=1)
+        for sentence, rows in zip(sentences, drawn, strict=True):
+            yield [self._answer(sentence, row.tolist()) for row in rows]
 
-    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
-        """The sentences with the layers ``head`` and ``deprel``, and predicted tags where the parser has a tagger.
+    def _answer(self, sentence: Sentence, heads: Sequence[int], probability: float | None = None) -> Answer:
+        """Heads without relations."""
+        return Answer({"head": tuple(str(head + 1) for head in heads)}, probability=probability)
+
+    def _answers(self, sentences: list[Sentence], probabilities: bool) -> Iterator[Answer]:
+        """The layers ``head`` and ``deprel``, and predicted tags where the parser has a tagger.
 
         With ``probabilities``, the layer ``head_probability`` has the probability of each word's arc.
         """
-        for sentence, dependencies, sure in self._parsed(sentences, probabilities):
-            found = with_dependencies(sentence, dependencies)
-            if sure is not None:
-                found = found.with_layer("head_probability", tuple(f"{p:.4f}" for p in sure))
-            yield found
+        looked = self._look(sentences)
+        heads, sure = self._heads(looked, probabilities)
+        relations = self._name(looked, heads)
+        for i, own in enumerate(heads):
+            layers = {"head": tuple(str(head + 1) for head in own), "deprel": relations[i]}
+            if self.tagger_ is not None:
+                layers[self.tagger_.target] = looked.tags[i]
+            if probabilities:
+                layers["head_probability"] = tuple(f"{p:.4f}" for p in sure[i])
+            yield Answer(layers)
 
-    def score(self, sentences: Input, gold: Sequence[Dependencies] | None = None) -> float:
+    def score(self, X: Input, y: Sequence[Dependencies] | None = None) -> float:
         """Unlabelled attachment in percent of all words; gold trees with crossing arcs are made projective."""
-        corpus = labelled(as_sentences(sentences), gold, with_dependencies, "gold")
+        corpus = self._examples(X, y, "gold")
         known = [heads - 1 for heads in gold_heads(corpus)[0]]
         found = [np.array(d.heads) for d in self.predict(corpus)]
         words = sum(map(len, known))
@@ -286,51 +214,25 @@ class DependencyParser(DependencySettings, Estimator):
 
     # files
 
-    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
-        """Write the model to one file, with its tagger if it has one; ``half`` stores weights in half precision."""
-        save_model(path, *self._packed(card, half))
-
-    def _packed(self, card: dict[str, Any] | None = None, half: bool = False) -> tuple[dict[str, Any], Arrays]:
-        """The header and the arrays of a model file."""
-        model = self._model()
-        settings = {n: v for n, v in self.get_params().items() if n not in ("threads", "clusters")}
-        header: dict[str, Any] = {
-            "kind": self.kind,
-            "dovetail": __version__,
-            "settings": settings,
-            "card": self.card_ | (card or {}),
-            **model.header(),
-        }
-        arrays = model.arrays(half)
+    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of a model file, with those of the relations and the tagger."""
+        header, arrays = super().packed(half)
         for name, tagger in (("relations", self.relations_), ("tagger", self.tagger_)):
             header[name], inner = packed_tagger(tagger, name, half)
             arrays |= inner
         return header, arrays
 
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model file."""
-        return cls._unpacked(path, *load_model(path, cls.kind))
-
-    @classmethod
-    def _unpacked(cls, path: str | Path, header: dict[str, Any], arrays: Arrays) -> Self:
-        """From the header and the arrays of a model file."""
-        try:
-            known = {f.name for f in fields(cls) if f.init}
-            parser = cls(**{k: v for k, v in header["settings"].items() if k in known})
-            parser.model_ = DependencyModel.from_file(header, arrays)
-            parser.clusters = parser.model_.fine.clusters
-            parser.relations_ = unpacked_tagger(header["relations"], arrays, "relations")
-            parser.tagger_ = unpacked_tagger(header["tagger"], arrays, "tagger")
-        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-            raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
-        parser.card_ = header.get("card", {})
-        return parser
+    def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
+        self.model_ = DependencyModel.from_file(header, arrays)
+        self.clusters = self.model_.fine.clusters
+        self.relations_ = unpacked_tagger(header["relations"], arrays, "relations")
+        self.tagger_ = unpacked_tagger(header["tagger"], arrays, "tagger")
 
     @property
     def weights_(self) -> NDArray[np.float32]:
         """The weights of the features of arcs: what the parsers of several domains differ in."""
-        return self._model().fine_weight
+        weight: NDArray[np.float32] = self._model().fine_weight
+        return weight
 
     def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
         """A parser like this one with other weights of arcs."""
@@ -344,14 +246,9 @@ class DependencyParser(DependencySettings, Estimator):
     def _layers_read(self) -> tuple[str, ...]:
         return (self.tags,) if self.tagger_ is None else ()
 
-    def _model(self) -> DependencyModel:
-        if self.model_ is None:
-            raise DovetailError("this parser is not trained: call fit, or load a model")
-        return self.model_
-
-    def _checked(self, sentences: Input) -> list[Sentence]:
+    def _tokens(self, given: Any) -> list[Sentence]:
         """Sentences whose trees can be looked at as one."""
-        corpus = as_sentences(sentences)
+        corpus = as_sentences(given)
         for number, sentence in enumerate(corpus, 1):
             if len(sentence) > LONGEST:
                 raise InputError(
@@ -370,27 +267,13 @@ class DependencyParser(DependencySettings, Estimator):
         return _Looked(tagged, tags)
 
     def _batch(self, looked: _Looked) -> ProjectiveBatch:
-        return self._model().batch([s.words for s in looked.sentences], looked.tags, self._threads())
-
-    def _parsed(
-        self, sentences: Iterable[Sentence], probabilities: bool
-    ) -> Iterator[tuple[Sentence, Dependencies, list[float] | None]]:
-        """Every sentence, tagged where the parser does that, its dependencies, and the probabilities of its arcs."""
-        for some in in_batches(sentences, BATCH_ARCS, _arcs):
-            looked = self._look(some)
-            heads, sure = self._heads(looked, probabilities)
-            relations = self._name(looked, heads)
-            for i, sentence in enumerate(looked.sentences):
-                yield (
-                    sentence,
-                    Dependencies(tuple(heads[i]), relations[i]),
-                    sure[i] if probabilities else None,
-                )
+        batch: ProjectiveBatch = self._model().batch([s.words for s in looked.sentences], looked.tags, self._threads())
+        return batch
 
     def _heads(self, looked: _Looked, probabilities: bool) -> tuple[list[list[int]], list[list[float]]]:
         """Heads, positions from 0, and their probabilities; a sentence too long for a chart is parsed in pieces."""
-        cuts = [cut_points(s.words, LONGEST) for s in looked.sentences]
-        places = [(i, a, b) for i, c in enumerate(cuts) for a, b in pairwise(c)]
+        cuts = [cut(s.words, LONGEST) for s in looked.sentences]
+        places = [(i, a, b) for i, c in enumerate(cuts) for a, b in c]
         pieces = _Looked(
             [Sentence(looked.sentences[i].words[a:b]) for i, a, b in places],
             [looked.tags[i][a:b] for i, a, b in places],
@@ -407,6 +290,11 @@ class DependencyParser(DependencySettings, Estimator):
             if chances is not None:
                 sure[i] += chances[low:high].tolist()
         return [joined(parts) for parts in heads], sure
+
+    @staticmethod
+    def _size(sentence: Sentence) -> int:
+        """How many arcs a sentence may have, at most."""
+        return (min(len(sentence), LONGEST) + 1) * (len(sentence) + 1)
 
     def _name(self, looked: _Looked, heads: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
         if self.relations_ is None:
@@ -439,8 +327,3 @@ def _check_relations(corpus: Sequence[Sentence]) -> None:
                 f"sentence {sentence.id or number} has no layer 'deprel' with relations; give them, or train "
                 f"without relations"
             )
-
-
-def _arcs(sentence: Sentence) -> int:
-    """How many arcs a sentence may have, at most."""
-    return (min(len(sentence), LONGEST) + 1) * (len(sentence) + 1)

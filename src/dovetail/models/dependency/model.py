@@ -6,69 +6,21 @@ probability are left out, and the fine one scores the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.compile.arcs import COARSE, DEPENDENT_COLUMNS, FINE, HEAD_COLUMNS, ArcFeatures, ArcKeys
+from dovetail.arrays import offsets_of
+from dovetail.features.compile.arcs import COARSE, FINE, ArcFeatures
 from dovetail.features.resources.templates import packed, unpacked
-from dovetail.models.dependency.kernels import ArcWeights, score_arcs
+from dovetail.scorers.arcs import ALL, ArcScorer, Booleans, Integers, Strings
 from dovetail.scorers.weights import frozen
 from dovetail.structures.projective import Places, ProjectiveBatch, ProjectivePotentials
-from dovetail.threads import run_shards, sentence_shards
 
-Booleans = NDArray[np.bool_]
-Offsets = NDArray[np.int64]
-Strings = Sequence[Sequence[str]]
-
-ALL = np.empty(0, np.bool_)
-SHARDS, SHARD_ARCS = 64, 20_000
-
-
-def offsets_of(sentences: Strings) -> Offsets:
-    """Where the words of each sentence begin: [sentences + 1]."""
-    offsets = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum([len(sentence) for sentence in sentences], out=offsets[1:])
-    return offsets
-
-
-def parts_of(features: ArcFeatures, weight: NDArray[Any]) -> ArcWeights:
-    """Weights, or a gradient [weights], as the parts that kernels read."""
-    rows = 2**features.row_bits
-    heads, dependents = rows * HEAD_COLUMNS, rows * (HEAD_COLUMNS + DEPENDENT_COLUMNS)
-    return ArcWeights(
-        weight[:heads].reshape(rows, HEAD_COLUMNS),
-        weight[heads:dependents].reshape(rows, DEPENDENT_COLUMNS),
-        weight[dependents:],
-    )
-
-
-def shift_of(features: ArcFeatures) -> np.uint64:
-    """How far a key is shifted to give the place of a pair's weight."""
-    return np.uint64(64 - features.pair_bits)
-
-
-def arc_batch(
-    features: ArcFeatures,
-    weight: NDArray[Any],
-    keys: ArcKeys,
-    offsets: Offsets,
-    threads: int,
-    kept: Booleans = ALL,
-) -> ProjectiveBatch:
-    """All trees of some sentences; with ``kept`` [arcs], only those of arcs that are kept."""
-    places, weights, shift = Places.of(offsets), parts_of(features, weight), shift_of(features)
-    positions = int(offsets[-1]) + len(offsets) - 1
-    potentials = ProjectivePotentials(np.empty((int(places.arcs[-1]), 2)), np.empty((positions, 2, 2)))
-
-    def score(shard: tuple[int, int]) -> None:
-        score_arcs(keys, weights, shift, places, *shard, kept, potentials)
-
-    run_shards(score, sentence_shards(places.arcs, SHARDS, SHARD_ARCS), threads)
-    return ProjectiveBatch(potentials, offsets, threads=threads)
+Heads = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -82,21 +34,28 @@ class DependencyModel:
     threshold: float
     """The least probability by the coarse weights of an arc that is looked at; 0 looks at all."""
 
-    def kept(self, words: Strings, tags: Strings, offsets: Offsets, threads: int) -> Booleans:
+    def kept(self, words: Strings, tags: Strings, threads: int) -> Booleans:
         """The arcs that are looked at: [arcs]. The best coarse tree is among them."""
         if not self.threshold:
             return ALL
-        keys = self.coarse.keys(words, tags)
-        batch = arc_batch(self.coarse, self.coarse_weight, keys, offsets, threads)
+        batch = ArcScorer.of(self.coarse, words, tags, threads).batch(self.coarse_weight)
         kept: Booleans = batch.marginals().attach.sum(axis=1) >= self.threshold
-        kept[arc_rows(offsets, batch.best())] = True  # so that there is a tree
+        kept[arc_rows(batch.offsets, batch.best())] = True  # so that there is a tree
         return kept
+
+    def scorer(self, words: Strings, tags: Strings, threads: int, heads: Heads | None = None) -> tuple[ArcScorer, int]:
+        """What makes potentials of sentences from fine weights; with ``heads`` [words], their arcs are among those
+        looked at, and it comes with how many of them would not have been."""
+        kept, lost = self.kept(words, tags, threads), 0
+        if heads is not None and len(kept):
+            right = arc_rows(offsets_of(words), heads)
+            lost = int((~kept[right]).sum())
+            kept[right] = True
+        return ArcScorer.of(self.fine, words, tags, threads, kept), lost
 
     def batch(self, words: Strings, tags: Strings, threads: int) -> ProjectiveBatch:
         """All trees of new sentences."""
-        offsets = offsets_of(words)
-        kept = self.kept(words, tags, offsets, threads)
-        return arc_batch(self.fine, self.fine_weight, self.fine.keys(words, tags), offsets, threads, kept)
+        return self.scorer(words, tags, threads)[0].batch(self.fine_weight)
 
     def with_weights(self, weight: NDArray[np.floating[Any]]) -> DependencyModel:
         """The model with other fine weights."""
@@ -149,9 +108,19 @@ def _bits(described: Mapping[str, Any]) -> tuple[int, int]:
     return rows, pairs
 
 
-def arc_rows(offsets: Offsets, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+def arc_rows(offsets: Integers, heads: Heads) -> NDArray[np.int64]:
     """The row of ``attach`` of each word's arc from its head: [words]."""
     sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     dependent = np.arange(int(offsets[-1])) - offsets[sentence] + 1
     rows: NDArray[np.int64] = Places.of(offsets).arcs[sentence] + heads * (np.diff(offsets)[sentence] + 1) + dependent
     return rows
+
+
+def surest(batch: ProjectiveBatch, marginals: ProjectivePotentials | None = None) -> NDArray[np.int32]:
+    """The heads of the tree with the largest sum of the probabilities of its arcs: [words].
+
+    That is the most heads right on average, where the best tree is the likeliest to have all of them right.
+    """
+    probability = (batch.marginals() if marginals is None else marginals).attach.sum(axis=1)
+    attach = np.stack([probability, probability], axis=1)
+    return replace(batch, potentials=ProjectivePotentials(attach, np.zeros_like(batch.potentials.stop))).best()

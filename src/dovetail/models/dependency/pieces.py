@@ -1,24 +1,8 @@
-"""Sentences too long for a chart: parsed in pieces, and their trees joined."""
+"""The trees of the pieces of a sentence that is too long for a chart, joined."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-END = frozenset(".!?;:,")
-
-
-def cut_points(words: Sequence[str], longest: int) -> list[int]:
-    """Where to cut a sentence into pieces of at most so many words: after punctuation where there is some.
-
-    >>> cut_points("a b , c d e f".split(), 4), cut_points("a b".split(), 4)
-    ([0, 3, 7], [0, 2])
-    """
-    cuts = [0]
-    while len(words) - cuts[-1] > longest:
-        first, last = cuts[-1], cuts[-1] + longest
-        marks = [i + 1 for i in range(first + longest // 2, last) if words[i] in END]
-        cuts.append(marks[-1] if marks else last)
-    return [*cuts, len(words)]
 
 
 def joined(pieces: Iterable[Sequence[int]]) -> list[int]:

@@ -29,9 +29,13 @@ class DependencySettings:
         "Return the tree of the most probable arcs, or the most probable tree.",
         choices=("expected", "best"),
     )
+    loss: str = settings.loss()
+    optimiser: str = settings.optimiser("lbfgs")
     l2: float = settings.l2(3.0)
     """1 / (2 variance)."""
-    iterations: int | None = settings.iterations(None, shown="200")
+    iterations: int | None = settings.iterations(None)
+    batch: int | None = settings.batch()
+    gain: float | None = settings.gain(None)
     min_count: int = settings.min_count(5, help="Words that occur less often are known by their suffix only.")
     bits: int = setting(22, "Hash features of arcs into 2**N buckets.", least=8, most=28)
     """The weights of pairs of head and dependent."""
@@ -44,4 +48,5 @@ class DependencySettings:
     calibrate: bool = settings.calibrate()
     """One factor for all weights, which changes probabilities."""
     patience: int = settings.patience(3)
+    seed: int = settings.seed()
     threads: int | None = settings.threads()

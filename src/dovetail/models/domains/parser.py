@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -48,24 +48,25 @@ class MultiDomainParser(ParserDomainSettings, Estimator):
 
     parsers_: dict[str | None, Any] = field(default_factory=dict, init=False, repr=False)
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
-        sentences: Mapping[str, Sequence[Sentence]],
-        gold: None = None,
+        X: Mapping[str, Sequence[Sentence]],
+        y: None = None,
         *,
         progress: Callable[[Progress], None] | None = None,
         doing: Callable[[str], None] | None = None,
-    ) -> MultiDomainParser:
+        **unused: None,
+    ) -> Self:
         """Train on the sentences of each domain, by its name. ``doing`` is called with what is being prepared."""
         self._check_settings()
-        check_by_name(sentences, gold)
+        check_by_name(X, y)
         how: dict[str, Any] = {"progress": progress, "doing": doing}
         if self.sigma is not None:
             how["sigma"] = self.sigma
         if isinstance(self.parser, DependencyParser):
-            self.parsers_ = {**dependency_domains.fit_domains(self.parser, sentences, **how)}
+            self.parsers_ = {**dependency_domains.fit_domains(self.parser, X, **how)}
         elif type(self.parser) is Parser:
-            self.parsers_ = {**parser_domains.fit_domains(self.parser, sentences, **how)}
+            self.parsers_ = {**parser_domains.fit_domains(self.parser, X, **how)}
         else:
             raise DovetailError(f"parser={type(self.parser).__name__}: give a Parser or a DependencyParser")
         return self
@@ -105,23 +106,23 @@ class MultiDomainParser(ParserDomainSettings, Estimator):
 
     # files
 
-    def save(self, path: str | Path, *, card: dict[str, Any] | None = None) -> None:
+    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
         """Write the parsers to one file: that for other text whole, of the domains the weights that are not as its."""
         shared = self.parser_of()
-        header, arrays = shared._packed(card)
+        header, arrays = shared.packed(half)
         for number, name in enumerate(self.domains_):
             weight = self.parsers_[name].weights_
             index = np.flatnonzero(weight != shared.weights_)
             arrays |= {f"domain{number}.index": index, f"domain{number}.value": weight[index]}
         own = {"kind": self.kind, "parser": shared.kind, "sigma": self.sigma, "domains": list(self.domains_)}
-        save_model(path, header | own, arrays)
+        save_model(path, header | own | {"card": shared.card_ | (card or {})}, arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> MultiDomainParser:
+    def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Self:
         """Read a model file."""
         header, arrays = load_model(path, cls.kind)
         try:
-            shared: Any = PARSERS[header["parser"]]._unpacked(path, header, arrays)
+            shared: Any = PARSERS[header["parser"]].unpacked(header, arrays)
             made = cls(parser=shared, sigma=header["sigma"])
             made.parsers_ = {None: shared}
             for number, name in enumerate(map(str, header["domains"])):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,32 +76,33 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
 
     # training
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
-        sentences: Mapping[str, Input],
-        gold: None = None,
+        X: Mapping[str, Input],
+        y: None = None,
         *,
         dev: Mapping[str, Input] | None = None,
         progress: Callable[[Progress], None] | None = None,
-    ) -> MultiDomainTagger:
+        **unused: None,
+    ) -> Self:
         """Train on the sentences of each domain. ``dev`` has held-out sentences of some or all domains.
 
         With dev, the weights are kept whose mean score over the domains is best, and so is ``sigma`` unless given.
         """
         self._check_settings()
-        check_by_name(sentences, gold)
-        data = {name: self._data(name, given, "training") for name, given in sentences.items()}
+        check_by_name(X, y)
+        data = {name: self._data(name, given, "training") for name, given in X.items()}
         held_out = {name: self._data(name, given, "dev") for name, given in (dev or {}).items()}
         _check_domains(data, held_out)
-        made = self._prepare(data, held_out)
-        score = self._dev_scorer(made, list(data), held_out) if held_out else None
+        made = self._compiled(data, held_out)
+        score = self._mean_scorer(made, list(data), held_out) if held_out else None
         best: tuple[float, float, HierarchicalObjective, Floats, Monitor] | None = None
         top, fixed = STRATEGIES[self.strategy]
         previous: tuple[HierarchicalObjective, Floats] | None = None
         for sigma in [fixed] if fixed is not None else self._sigmas(bool(held_out)):
             objective = made.objective(top, sigma)
             monitor = Monitor(report=progress, patience=self.tagger.patience)
-            weight = self._minimise(made, objective, monitor, score, previous)
+            weight = self._best(made, objective, monitor, score, previous)
             reached = monitor.best_dev if held_out else 0.0
             if best is None or reached > best[0]:
                 best = reached, sigma, objective, weight, monitor
@@ -111,7 +112,7 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
         assert best is not None
         _, sigma, objective, weight, monitor = best
         names = list(data)
-        self.model_ = self._tuned(
+        self.model_ = self._all_tuned(
             DomainModel(
                 made.shared(objective, weight),
                 Tuning(),
@@ -150,7 +151,7 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
         corpus = self.tagger._examples(given, None, f"domain {name!r}: {what}")
         return _Data(corpus, [*self.tagger.tags_of(corpus)])
 
-    def _prepare(self, data: Mapping[str, _Data], held_out: Mapping[str, _Data]) -> DomainTraining:
+    def _compiled(self, data: Mapping[str, _Data], held_out: Mapping[str, _Data]) -> DomainTraining:
         tagger = self.tagger
         pooled = _pooled(data.values())
         labels = LabelSet.learn(pooled.tags, tagger.scheme)
@@ -167,7 +168,7 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
             first = last
         return DomainTraining(training, domains)
 
-    def _minimise(
+    def _best(
         self,
         made: DomainTraining,
         objective: HierarchicalObjective,
@@ -190,7 +191,7 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
         found: Floats = self.tagger._optimiser().minimise(objective, made.training.prior, start, monitor, None, **hints)
         return found
 
-    def _dev_scorer(
+    def _mean_scorer(
         self, made: DomainTraining, names: Sequence[str], held_out: Mapping[str, _Data]
     ) -> Callable[[HierarchicalObjective, Floats], float]:
         """A function from weights to the mean score over the domains with dev data."""
@@ -205,7 +206,7 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
 
         return score
 
-    def _tuned(self, model: DomainModel, held_out: Mapping[str, _Data]) -> DomainModel:
+    def _all_tuned(self, model: DomainModel, held_out: Mapping[str, _Data]) -> DomainModel:
         domains = dict(model.domains)
         for name, dev in held_out.items():
             domains[name] = replace(domains[name], tuning=self._tuning(model.untuned(name), dev))

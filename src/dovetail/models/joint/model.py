@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -15,22 +15,20 @@ from dovetail.features.compile.index import FeatureIndex
 from dovetail.features.resources.templates import unpacked
 from dovetail.grammars.entities import without_entity_nodes, without_possessives
 from dovetail.grammars.joint import ENTITY, JointGrammar
-from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.models.joint.entity_parameters import EntityParameters, entity_outputs
-from dovetail.models.joint.parameters import JointParameters
+from dovetail.models.parser.carry import NamedBlock, names_of
 from dovetail.models.parser.labels import LabelTable
 from dovetail.models.parser.model import ParserModel, layout_of
-from dovetail.models.parser.parameters import SentenceLists
-from dovetail.models.parser.text import looked_up, sentence_lists, with_gaps
+from dovetail.scorers.entities import PARTS, EntityParameters, entity_outputs
+from dovetail.scorers.joint_trees import JointParameters
 from dovetail.scorers.linear import Layout, output_type
 from dovetail.structures.grammar import Derivation, Mask, ParseChart, cells
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
 
 
-@dataclass(frozen=True, eq=False)
-class JointModel:
-    """Everything that joint parsing needs: a parser, entities on its symbols, their features, and all weights.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointModel(ParserModel):
+    """A parser with entities on its symbols, their features, and the weights of trees, of entities and of both.
 
     ``nameable``: the parts of speech of which an entity has at least one. ``bias``: what every entity is worth when the
     best tree is chosen; probabilities do not know of it.
@@ -38,36 +36,41 @@ class JointModel:
 
     kind: ClassVar[str] = "joint"
 
-    parser: ParserModel
     joint: JointGrammar
     entity_features: FeatureSet
     entity_keys: NDArray[np.uint64]
     entity_layout: Layout
-    weight: NDArray[np.float32]
     nameable: frozenset[str]
     bias: float = 0.0
 
     @cached_property
     def parameters(self) -> JointParameters:
-        """Where the weights of each block are."""
-        return JointParameters(
-            self.joint, self.parser.parameters, EntityParameters(len(self.joint.types), self.entity_layout)
-        )
+        """From the weights to the potentials of a sentence."""
+        return JointParameters(self.joint, self.blocks, EntityParameters(len(self.joint.types), self.entity_layout))
+
+    def named_blocks(self) -> dict[str, NamedBlock]:
+        """The weights by what they are of."""
+        joint, places, base = self.joint, self.parameters.places, names_of(self.treebank)
+        rules, unaries = base["rules"], [*base["unaries"], None]
+        below = self.joint.symbol_base[joint.grammar.unary_child]
+        types = [*joint.types, None]
+        of_rules = [(rules[joint.rule_base[r]], int(joint.rule_kind[r])) for r in self.parameters.mixed]
+        of_unaries = [
+            (unaries[joint.unary_base[u]], base["symbols"][below[u]], types[joint.unary_type[u]])
+            for u in self.parameters.mixed_unary
+        ]
+        outputs = [(part, name) for part in range(PARTS) for name in types]
+        return super().named_blocks() | {
+            "entities": NamedBlock(places["entities"], outputs, self.entity_keys, self.entity_layout),
+            "joint_rule": NamedBlock(places["joint_rule"], of_rules),
+            "joint_unary": NamedBlock(places["joint_unary"], of_unaries),
+        }
 
     @property
     def plain(self) -> ParserModel:
         """The parser without entities, by the weights that it shares."""
-        return self.parser
-
-    @property
-    def treebank(self) -> TreebankGrammar:
-        """The grammar of the trees."""
-        return self.parser.treebank
-
-    @property
-    def root(self) -> str:
-        """The label of the root."""
-        return self.parser.root
+        own = {f.name: getattr(self, f.name) for f in fields(ParserModel)}
+        return ParserModel(**own | {"weight": self.weight[: self.blocks.size]})
 
     @cached_property
     def labels(self) -> LabelTable:
@@ -80,32 +83,23 @@ class JointModel:
         return self.labels.costs(self.bias)
 
     @cached_property
-    def _index(self) -> dict[str, FeatureIndex]:
-        return {**self.parser.index, "entity": FeatureIndex(self.entity_keys)}
+    def index(self) -> dict[str, FeatureIndex]:
+        """The numbers of features, by group."""
+        keys = {**self.keys, "entity": self.entity_keys}
+        return {group: FeatureIndex(own) for group, own in keys.items()}
 
-    @cached_property
+    @property
     def groups(self) -> dict[str, FeatureSet]:
         """All sets of features."""
-        return {**self.parser.features._asdict(), "entity": self.entity_features}
-
-    def lists(self, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> list[SentenceLists]:
-        """The features of some sentences."""
-        extended = [with_gaps(w, t, self.parser.frequent) for w, t in zip(words, tags, strict=True)]
-        return sentence_lists(extended, looked_up(extended, self.groups, self._index))
+        return {**self.features._asdict(), "entity": self.entity_features}
 
     def mask(self, words: Sequence[str], tags: Sequence[str], threshold: float | None = None) -> Mask:
         """The symbols to be looked at over each span of a sentence; entities where a span has a word for a name."""
-        return widened(self.parser.mask(words, tags, threshold), tags, self.nameable, self.joint)
+        return widened(self.plain_mask(words, tags, threshold), tags, self.nameable, self.joint)
 
-    def chart(self, lists: SentenceLists, mask: Mask, words: Sequence[str]) -> ParseChart:
-        """All trees of a sentence with their entities, as a mask allows them, with their potentials."""
-        roots = self.treebank.root_count > 0
-        return ParseChart(self.joint.grammar, self.parameters.potentials(lists, self.weight, mask, roots), mask)
-
-    def with_weights(self, weight: NDArray[np.floating[Any]]) -> JointModel:
-        """The model with other weights."""
-        small = weight.astype(np.float32)
-        return replace(self, parser=self.parser.with_weights(small[: self.parser.parameters.size]), weight=small)
+    def plain_mask(self, words: Sequence[str], tags: Sequence[str], threshold: float | None = None) -> Mask:
+        """The same of the treebank's symbols."""
+        return super().mask(words, tags, threshold)
 
     def searched(self, chart: ParseChart) -> ParseChart:
         """The chart to choose the best tree from: that with the bias of entities."""
@@ -124,10 +118,10 @@ class JointModel:
         found = self.treebank.tree(self.joint.parts(derivation)[0], words, probabilities)
         return without_possessives(without_entity_nodes(found))
 
-    def entities(self, derivation: Derivation, chart: ParseChart | None = None) -> list[Span]:
+    def entities(self, derivation: Derivation | None, chart: ParseChart | None = None) -> list[Span]:
         """The entities of a joint derivation, with their probabilities if its chart is given."""
-        found = self.joint.parts(derivation)[1]
-        if chart is None or not found:
+        found = [] if derivation is None else self.joint.parts(derivation)[1]
+        if derivation is None or chart is None or not found:
             return found
         n, unary = len(derivation.tags), chart.span_marginals().unary
         number = {name: i for i, name in enumerate(self.joint.types)}
@@ -140,14 +134,14 @@ class JointModel:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
-        found = self.parser.arrays() | {"weight": self.weight, "entity.keys": self.entity_keys}
+        found = super().arrays() | {"entity.keys": self.entity_keys}
         layout = self.entity_layout
         found["entity.count"] = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
         return found | {"entity.label": layout.label}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
-        return self.parser.header() | {
+        return super().header() | {
             "joint": self.joint.header(),
             "entity_features": self.entity_features.lines(),
             "nameable": sorted(self.nameable),
@@ -155,21 +149,20 @@ class JointModel:
         }
 
     @classmethod
-    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> JointModel:
-        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
-        whole = arrays["weight"].astype(np.float32)
-        size = ParserModel.size_in_file(header, arrays)
-        parser = ParserModel.from_file(header, arrays | {"weight": whole[:size]})
-        joint = JointGrammar.from_file(header["joint"], parser.treebank)
+    def _parts_in_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """The fields of a model."""
+        parser = super()._parts_in_file(header, arrays)
+        joint = JointGrammar.from_file(header["joint"], parser["treebank"])
         resources = unpacked(header["resources"], arrays)
-        features = FeatureSet.from_lines("entities", header["entity_features"], (), resources)
         keys = arrays["entity.keys"]
-        layout = layout_of(arrays, "entity", len(keys), entity_outputs(len(joint.types)))
-        nameable, bias = frozenset(map(str, header["nameable"])), float(header["bias"])
-        made = cls(parser, joint, features, keys, layout, whole, nameable, bias)
-        if len(whole) != made.parameters.size:
-            raise ValueError("the weights do not fit the features")
-        return made
+        return parser | {
+            "joint": joint,
+            "entity_features": FeatureSet.from_lines("entities", header["entity_features"], (), resources),
+            "entity_keys": keys,
+            "entity_layout": layout_of(arrays, "entity", len(keys), entity_outputs(len(joint.types))),
+            "nameable": frozenset(map(str, header["nameable"])),
+            "bias": float(header["bias"]),
+        }
 
 
 def widened(mask: Mask, tags: Sequence[str], nameable: frozenset[str], joint: JointGrammar) -> Mask:

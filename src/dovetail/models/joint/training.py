@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,27 +12,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
+from dovetail.evaluate.brackets import bracket_scores
+from dovetail.evaluate.nested import nested_scores
 from dovetail.features.algebra.parser_sets import ParserFeatures
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.compile.documents import document_numbers, documents_with, nothing_left
-from dovetail.grammars.entities import with_entity_nodes, with_possessives
+from dovetail.grammars.clean import clean_tree
+from dovetail.grammars.entities import RepairReport, fitted_all, with_entity_nodes, with_possessives
 from dovetail.grammars.joint import Carriers, JointGrammar
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
+from dovetail.learning.losses import Loss, likelihood
+from dovetail.learning.objective import Objective
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
-from dovetail.models.joint.entity_objective import EntityObjective
-from dovetail.models.joint.entity_parameters import EntityParameters, entity_layout
+from dovetail.models.answer import Answer
 from dovetail.models.joint.model import JointModel, widened
-from dovetail.models.joint.parameters import JointParameters
+from dovetail.models.parser.carry import carried
+from dovetail.models.parser.data import gold_trees
+from dovetail.models.parser.decoding import Decoder, Passage, answers
 from dovetail.models.parser.model import ParserModel
-from dovetail.models.parser.objective import ParserExample, ParserObjective
-from dovetail.models.parser.parameters import ParserParameters, SentenceLists
-from dovetail.models.parser.pruning import allow
 from dovetail.models.parser.text import compiled, frequent_words, sentence_lists, with_gaps
-from dovetail.models.parser.training import ParserSettings, Treebank, make_pruner, rule_layouts, rule_start
+from dovetail.models.parser.training import (
+    ParserSettings,
+    ParserTraining,
+    Treebank,
+    make_pruner,
+    rule_layouts,
+    rule_start,
+    tree_objective,
+)
 from dovetail.models.tagger.estimator import Tagger
-from dovetail.scorers.listed import FeatureLists
-from dovetail.structures.grammar import Derivation, Mask, cells
+from dovetail.scorers.entities import EntityParameters, EntityScorer, entity_layout
+from dovetail.scorers.joint_trees import JointParameters
+from dovetail.scorers.listed import FeatureLists, SentenceLists
+from dovetail.scorers.trees import TreeParameters, TreeScorer
+from dovetail.structures.grammar import Derivation, Mask
+from dovetail.structures.grammar.parts import occupied
+from dovetail.structures.semimarkov import Segments
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 from dovetail.threads import run_shards
@@ -94,6 +110,11 @@ def nameable_tags(tags: Sequence[Sequence[str]], entities: Sequence[Sequence[Spa
     return frozenset(found)
 
 
+def with_nodes(tree: Tree, entities: Sequence[Span]) -> Tree:
+    """A clean tree with possessives split, and a node for every entity."""
+    return with_entity_nodes(with_possessives(tree, entities), entities)
+
+
 @dataclass(frozen=True)
 class JointCorpus:
     """Sentences with clean trees and fitting entities, with trees alone, with entities alone; and all their tags."""
@@ -120,7 +141,7 @@ class JointCorpus:
         for number, sentence in enumerate(self.parsed):
             entities = sentence.spans if number < len(self.both) else ()
             assert sentence.tree is not None
-            whole.append(with_entity_nodes(with_possessives(sentence.tree, entities), entities))
+            whole.append(with_nodes(sentence.tree, entities))
         return whole
 
     @property
@@ -182,124 +203,177 @@ class _Compiled:
         often = wanted_features(lists["entity"], len(keys["entity"]), where, corpus.annotated_documents, least)
         layout = entity_layout(where, which, len(keys["entity"]), len(types), often)
         layouts = rule_layouts(treebank, places[: len(corpus.parsed)], lists, keys, settings.min_count)
-        made = JointParameters(joint, ParserParameters(base.grammar, layouts), EntityParameters(len(types), layout))
+        made = JointParameters(joint, TreeParameters(base.grammar, layouts), EntityParameters(len(types), layout))
         names = nameable_tags([corpus.tags[i] for i in annotated], [corpus.entities[i] for i in annotated])
         return cls(
             corpus, settings, treebank, features, entity_features, frequent, keys, places, flat, annotated, made, names
         )
 
-    def entity_objective(self, which: Sequence[int]) -> EntityObjective:
-        """The likelihood of the entities of some sentences, by themselves."""
+    def entity_objective(self, which: Sequence[int]) -> Objective:
+        """The loss of the entities of some sentences, by themselves."""
         known = [self.flat[i] for i in which]
         longest = max((end - begin for each in known for begin, end, _ in each), default=1)
-        return EntityObjective(
-            self.made.entities, [self.places[i] for i in which], known, longest, self.settings.threads
-        )
+        places = [self.places[i] for i in which]
+        scorer = EntityScorer(self.made.entities, places, longest, self.settings.threads)
+        return entity_objective(scorer, known, self.settings.loss)
 
     def start(self) -> Floats:
         """Where training starts [parameters]: rules by their counts, entities as they are best without trees."""
         found = np.zeros(self.made.size)
         found[: self.made.parser.size] = rule_start(self.made.parser, self.treebank.grammar)
-        alone = self.entity_objective(self.annotated)
+        alone = replace(self.entity_objective(self.annotated), loss=likelihood)
         weight = LBFGS(limit=ENTITY_PASSES).minimise(alone, Prior(ENTITY_L2), np.zeros(alone.parameters))
         found[self.made.places["entities"]] = weight
         return found
 
-    def model(self, weight: Floats, tagger: Tagger | None) -> JointModel:
+    def model(self, weight: Floats, tagger: Tagger | None, bias: float) -> JointModel:
         """The model with these weights."""
         settings, base, made = self.settings, self.treebank.grammar, self.made
         pruner = make_pruner(self.corpus.trees, base, settings.binarisation, settings.threshold, settings.clusters)
         keys = {group: self.keys[group] for group in ParserFeatures._fields}
-        small = weight.astype(np.float32)
-        parser = ParserModel(
-            base, pruner, self.features, keys, made.parser.layouts, small[: made.parser.size], self.frequent,
-            self.treebank.root, settings.clusters, tagger,
-        )  # fmt: skip
         return JointModel(
-            parser, made.joint, self.entity_features, self.keys["entity"], made.entities.layout, small, self.names
-        )
+            base, pruner, self.features, keys, made.parser.layouts, weight.astype(np.float32), self.frequent,
+            self.treebank.root, settings.clusters, tagger, joint=made.joint, entity_features=self.entity_features,
+            entity_keys=self.keys["entity"], entity_layout=made.entities.layout, nameable=self.names, bias=bias,
+        )  # fmt: skip
 
-    def examples(self, parser: ParserModel) -> list[ParserExample | None]:
-        """The sentences with trees as parts of the objective; None where entities do not fit the grammar."""
+    def examples(self, model: JointModel) -> list[tuple[SentenceLists, Mask, Derivation] | None]:
+        """The sentences with trees, their masks and trees; None where entities do not fit the grammar."""
         corpus, derivations, joint = self.corpus, self.treebank.derivations, self.made.joint
 
-        def example(i: int) -> ParserExample | None:
-            mask = parser.mask(corpus.sentences[i].words, corpus.tags[i])
-            allow(mask, derivations[i], self.treebank.grammar)
+        def example(i: int) -> tuple[SentenceLists, Mask, Derivation] | None:
+            mask = model.plain_mask(corpus.sentences[i].words, corpus.tags[i])
+            mask[occupied(self.treebank.grammar.grammar, derivations[i])] = 1
             if i >= len(corpus.both):
-                return ParserExample(self.places[i], mask, derivations[i])
+                return self.places[i], mask, derivations[i]
             tree = joint.derivation(derivations[i], corpus.both[i].spans)
             if tree is None:
                 return None
             mask = widened(mask, corpus.tags[i], self.names, joint)
-            allow_joint(mask, tree, joint)
-            return ParserExample(self.places[i], mask, tree)
+            mask[occupied(joint.grammar, tree)] = 1
+            return self.places[i], mask, tree
 
         return run_shards(example, range(len(corpus.parsed)), self.settings.threads)
 
 
+def entity_objective(
+    scorer: EntityScorer, entities: Sequence[Sequence[tuple[int, int, int]]], loss: Loss = likelihood
+) -> Objective:
+    """The loss of the entities of the sentences of a scorer: of each, ``(begin, end, type)``, flat."""
+
+    def gold(which: NDArray[np.int64] | None) -> tuple[Segments, None]:
+        some = range(len(entities)) if which is None else which.tolist()
+        offsets = np.cumsum([0, *(scorer.sentences[i].length for i in some)])
+        length, label = np.ones(int(offsets[-1]), np.int32), np.zeros(int(offsets[-1]), np.int32)
+        for i, first in zip(some, offsets.tolist(), strict=False):
+            for begin, end, kind in entities[i]:
+                length[first + begin : first + end] = 0
+                length[first + begin], label[first + begin] = end - begin, kind + 1
+        return Segments.of_tokens(length, label, offsets), None
+
+    return Objective(scorer, gold, loss)
+
+
 @dataclass
-class JointTraining:
+class JointTraining(ParserTraining):
     """A corpus made ready: the objective, where to start, and the way back to a model.
 
     Where some sentences have trees alone or entities alone, there are up to three models, for both and for either,
-    whose weights lean on each other by a hierarchical prior; the first is the one to keep. ``start`` has the weights of
-    entities as they are best without trees.
+    whose weights lean on each other by a hierarchical prior; the first is the one to keep. ``origin`` has the
+    weights of entities as they are best without trees.
     """
 
     model: JointModel
-    objective: ParserObjective | HierarchicalObjective
-    start: Floats
     left_out: int
 
     @classmethod
-    def prepare(
-        cls, corpus: JointCorpus, settings: ParserSettings, tagger: Tagger | None, least: Least, sigma: float
+    def prepare_joint(
+        cls,
+        corpus: JointCorpus,
+        settings: ParserSettings,
+        tagger: Tagger | None,
+        least: Least,
+        sigma: float,
+        bias: float = 0.0,
     ) -> JointTraining:
         """Compile a corpus and set up its objective."""
         ready = _Compiled.of(corpus, settings, least)
         made, start = ready.made, ready.start()
-        model = ready.model(start, tagger)
-        examples = [each for each in ready.examples(model.parser) if each is not None]
+        model = ready.model(start, tagger, bias)
+        examples = [each for each in ready.examples(model) if each is not None]
         kept = len(examples) - len(corpus.trees_only)
+        places, masks, trees = zip(*examples[:kept], strict=True)
+        scorer = model.scorer(places, masks, settings.threads)
+        objective = tree_objective(scorer, trees, settings.loss)
         left_out = len(corpus.both) - kept
-        roots = ready.treebank.grammar.root_count > 0
-        objective = ParserObjective(made, examples[:kept], roots, settings.threads)
+        done = cls(model, ready.treebank, scorer, trees, objective, start, settings, len(corpus.sentences), left_out)
         if not corpus.trees_only and not corpus.entities_only:
-            return cls(model, objective, start, left_out)
+            return done
         models = [BaseModel(objective, None, sigma)]
         if corpus.trees_only:
-            trees = ParserObjective(made.parser, examples[kept:], roots, settings.threads)
-            models.append(BaseModel(trees, np.arange(made.parser.size), sigma))
+            places, masks, trees = zip(*examples[kept:], strict=True)
+            alone = tree_objective(
+                TreeScorer(made.parser, places, masks, scorer.roots, settings.threads), trees, settings.loss
+            )
+            models.append(BaseModel(alone, np.arange(made.parser.size), sigma))
         if corpus.entities_only:
             others = ready.entity_objective(range(len(corpus.parsed), len(corpus.sentences)))
             place = made.places["entities"]
             models.append(BaseModel(others, np.arange(place.start, place.stop), sigma))
         together = HierarchicalObjective(models, made.size)
-        return cls(model, together, together.start(start), left_out)
+        return replace(done, objective=together, origin=together.start(start))
 
     @property
-    def caution(self) -> Floats:
+    def memory(self) -> Floats:
         """For ``AdaGrad.memory`` [parameters]: small first steps for all weights but those of trees.
 
         With full ones, where entities start from would be lost again: words have so many features for entities that
         names are soon known by heart.
         """
-        made = self.model.parameters
-        found = np.zeros(made.size)
-        found[made.parser.size :] = CAUTION
-        return found if isinstance(self.objective, ParserObjective) else self.objective.spread_out(found)
+        found = np.zeros(self.scorer.parameters)
+        found[self.model.blocks.size :] = CAUTION
+        whole = self.objective
+        return whole.spread_out(found) if isinstance(whole, HierarchicalObjective) else found
+
+    def start(self, init: ParserModel | None = None) -> Floats:
+        """Where training starts: with what another model knows, be it a joint one or not."""
+        whole = self.objective
+        if init is None or not isinstance(whole, HierarchicalObjective):
+            return super().start(init)
+        blocks = init.named_blocks(), init.weight, self.model.named_blocks()
+        return whole.start(carried(*blocks, whole.weights_of(0, self.origin)))
+
+    def derivations(self, sentences: Sequence[Sentence]) -> list[Derivation | None]:
+        """The trees and entities of other sentences by the rules of the grammar; None where it does not have them."""
+        found = []
+        for sentence in fitted_all(sentences, RepairReport()):
+            tree = with_nodes(clean_tree(sentence.tree), sentence.spans) if sentence.tree is not None else None
+            plain = self.treebank.derivation(tree) if tree is not None else None
+            known = {span.label for span in sentence.spans} <= set(self.model.joint.types)
+            found.append(self.model.joint.derivation(plain, sentence.spans) if plain is not None and known else None)
+        return found
 
     def export(self, weight: Floats) -> JointModel:
         """The trained model."""
-        own = weight if isinstance(self.objective, ParserObjective) else self.objective.weights_of(0, weight)
-        return self.model.with_weights(own)
+        whole = self.objective
+        return self.model.with_weights(
+            whole.weights_of(0, weight) if isinstance(whole, HierarchicalObjective) else weight
+        )
+
+    def dev_scorer(
+        self, text: Sequence[Sequence[Passage]], dev: Sequence[Sentence], by_recall: bool
+    ) -> Callable[[Floats], float]:
+        """From weights to the mean of bracket F1 and entity F1 on other sentences, which are looked at once."""
+
+        def score(weight: Floats) -> float:
+            [found] = answers(Decoder(self.export(weight), by_recall), text, self.settings.threads)
+            return joint_score(dev, found)
+
+        return score
 
 
-def allow_joint(mask: Mask, tree: Derivation, joint: JointGrammar) -> None:
-    """Allow all symbols of a joint tree, in place."""
-    n, g = len(tree.tags), joint.grammar
-    rule, begin, _, end = tree.binary.T
-    chain, first, last = tree.unary.T
-    mask[cells(n, begin, end), g.parent[rule]] = 1
-    mask[cells(n, first, last), g.unary_parent[chain]] = 1
+def joint_score(gold: Sequence[Sentence], found: Sequence[Answer]) -> float:
+    """The mean of bracket F1 and entity F1 of parses, in percent."""
+    trees = bracket_scores(gold_trees(gold, "dev"), [parse.tree for parse in found]).f1
+    entities = nested_scores([s.spans for s in gold], [parse.spans or () for parse in found]).all.f1
+    return (trees + entities) / 2

@@ -93,7 +93,7 @@ class NestedTagger(NestedSettings, Estimator):
             trees,
             self._tags(corpus),
             settings=PartSettings(self.min_count, self.hash_bits, threads=self._threads()),
-            loss="perceptron" if self.optimiser == "perceptron" else self.loss,
+            loss=self._loss(),
             l2=self.l2,
             l1=self.l1,
         )
@@ -138,7 +138,7 @@ class NestedTagger(NestedSettings, Estimator):
 
         return dev_score
 
-    def _tuned(self, model: NestedModel, held_out: list[Sentence]) -> NestedModel:
+    def _tuned(self, model: NestedModel, held_out: list[Sentence], training: Any) -> NestedModel:
         gold, threads = [self.entities(s) for s in held_out], self._threads()
         if self.calibrate:
             trees = [as_tree(spans, self._longest, Counter()) for spans in gold]

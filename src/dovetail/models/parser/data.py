@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from dovetail.errors import DovetailError
 from dovetail.grammars.clean import clean_tree
@@ -35,3 +36,9 @@ def treebank_of(
     if not kept:
         raise DovetailError(f"the {what} data has no trees of up to {bound} words")
     return [sentence.with_layer("pos", tree.tags()) for sentence, tree in kept], [tree for _, tree in kept]
+
+
+def clean(sentences: Iterable[Sentence], what: str, max_length: int | None = None) -> list[Sentence]:
+    """As :func:`treebank_of`, with the clean trees in the sentences."""
+    kept, trees = treebank_of(sentences, what, max_length)
+    return [replace(sentence, tree=tree) for sentence, tree in zip(kept, trees, strict=True)]

@@ -2,107 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.models.joint.model import JointModel
-from dovetail.models.parser.labels import LabelTable
+from dovetail.models.answer import Answer
 from dovetail.models.parser.model import ParserModel
-from dovetail.models.parser.parameters import SentenceLists
-from dovetail.structures.grammar import BestChart, Derivation, ParseChart, Rules, cell_count, cells, follow, viterbi
+from dovetail.scorers.listed import SentenceLists
+from dovetail.structures.grammar import (
+    BestChart,
+    Derivation,
+    Mask,
+    ParseChart,
+    Rules,
+    cell_count,
+    cells,
+    follow,
+    viterbi,
+)
 from dovetail.text.sentence import Span
+from dovetail.text.spans import flat_tags
 from dovetail.text.tree import Tree
+from dovetail.threads import run_shards
 
 LONGEST = 250  # words; what is longer is cut, for the time grows with the cube
-STOPS = frozenset(".;:?!,")
 WIDER = (1e-6, 0.0)  # thresholds to try where the usual one leaves no tree
 
 Search = Literal["usual", "wider", "pieces", "cut"]
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Parse:
-    """A tree, and how it came about.
+def answer_of(
+    tree: Tree, search: Search = "usual", entities: Sequence[Span] | None = None, probability: float | None = None
+) -> Answer:
+    """A tree with its parts of speech, and with the entities of a parser that finds them.
 
     ``search``: ``usual``; ``wider``, where pruning had left no tree; ``pieces``, where the grammar has none: the fewest
     trees that cover the sentence, under one root; ``cut``: a sentence of more than 250 words, parsed in parts.
     """
-
-    tree: Tree
-    search: Search = "usual"
-    entities: tuple[Span, ...] = ()
-    """Those that a joint parser finds."""
-    probability: float | None = None
-    """Of the tree and its entities together, where probabilities are asked for; of a ``cut`` one, that of all parts."""
+    layers = {} if entities is None else {"ner": flat_tags(entities, len(tree))}
+    spans = None if entities is None else tuple(entities)
+    return Answer(layers | {"pos": tree.tags()}, spans, tree, probability=probability, search=search)
 
 
-class Part(NamedTuple):
-    """Words that are parsed at once: a sentence, or a part of a very long one, and its words as they were given."""
+@dataclass(eq=False)
+class Passage:
+    """Words that are parsed at once: a sentence, or a part of a very long one, and its words as they were given.
+
+    ``mask`` has the symbols that are searched, once it is known which leave a tree: that depends on no weight.
+    """
 
     lists: SentenceLists
     words: tuple[str, ...]
     tags: tuple[str, ...]
     shown: tuple[str, ...]
+    mask: Mask | None = field(default=None, repr=False)
+    search: Search = "usual"
 
 
 @dataclass(frozen=True)
 class Decoder:
     """How trees are chosen, and whether constituents get their probabilities."""
 
-    model: ParserModel | JointModel
+    model: ParserModel
     by_recall: bool = False
     with_probabilities: bool = False
 
-    def __call__(self, part: Part) -> Parse:
+    def __call__(self, passage: Passage) -> Answer:
         """The tree of a sentence of up to 250 words."""
-        model = self.model
-        chart, search = self.chart(part)
-        best = chart.max_recall(*self.labels.of_chart, model.costs) if self.by_recall else model.searched(chart).best()
-        if best is None:
-            return Parse(Tree(model.root, tuple(self.pieces(part))), "pieces")
-        if not self.with_probabilities:
-            return Parse(self.rooted(best, part.shown), search, tuple(model.entities(best)))
-        tree = self.rooted(best, part.shown, self.labels.probabilities(chart, best))
-        whole = min(1.0, float(np.exp(chart.score(best) - chart.log_partition())))
-        return Parse(tree, search, tuple(model.entities(best, chart)), whole)
+        return self.answers(passage, [self.model])[0]
 
-    def kbest(self, part: Part, k: int) -> list[Parse]:
+    def answers(self, passage: Passage, models: Sequence[ParserModel]) -> list[Answer]:
+        """The trees by models that are like this one in all but how they choose among trees."""
+        chart, first = self._narrowest(passage, lambda chart: self._chosen(models[0], chart))
+        if first is None:
+            tree = Tree(self.model.root, tuple(self.pieces(passage)))
+            return [answer_of(tree, "pieces", None if self.model.entities(None) is None else ())] * len(models)
+        others = (self._chosen(model, chart) for model in models[1:])
+        return [self._parse(passage, chart, best) for best in (first, *others) if best is not None]
+
+    def _chosen(self, model: ParserModel, chart: ParseChart) -> Derivation | None:
+        """The best tree of a chart."""
+        if self.by_recall:
+            return chart.max_recall(*model.labels.of_chart, model.costs)
+        return model.searched(chart).best()
+
+    def _parse(self, passage: Passage, chart: ParseChart, best: Derivation) -> Answer:
+        model = self.model
+        if not self.with_probabilities:
+            return answer_of(self.rooted(best, passage.shown), passage.search, model.entities(best))
+        tree = self.rooted(best, passage.shown, model.labels.probabilities(chart, best))
+        whole = min(1.0, float(np.exp(chart.score(best) - chart.log_partition())))
+        return answer_of(tree, passage.search, model.entities(best, chart), whole)
+
+    def kbest(self, passage: Passage, k: int) -> list[Answer]:
         """The k most probable answers, best first; those that differ only in how a tree is built up are one."""
-        chart, search = self.chart(part)
-        found: dict[tuple[Tree, tuple[Span, ...]], float] = {}
-        for derivation, log_probability in chart.kbest(k):
-            pair = self.rooted(derivation, part.shown), tuple(self.model.entities(derivation))
+        found: dict[tuple[Tree, tuple[Span, ...] | None], float] = {}
+        for derivation, log_probability in self.chart(passage).kbest(k):
+            entities = self.model.entities(derivation)
+            pair = self.rooted(derivation, passage.shown), None if entities is None else tuple(entities)
             found[pair] = found.get(pair, 0.0) + float(np.exp(log_probability))
         best_first = sorted(found.items(), key=lambda one: -one[1])
-        return [Parse(tree, search, entities, p) for (tree, entities), p in best_first]
+        return [answer_of(tree, passage.search, entities, p) for (tree, entities), p in best_first]
 
-    def pieces(self, part: Part) -> list[Tree]:
+    def sample(self, passage: Passage, n: int, rng: np.random.Generator) -> list[Answer]:
+        """Answers drawn from the model's distribution over the trees that pruning leaves."""
+        drawn = self.chart(passage).sample(n, rng)
+        trees = [(self.rooted(tree, passage.shown), self.model.entities(tree)) for tree in drawn]
+        return [answer_of(tree, passage.search, entities) for tree, entities in trees]
+
+    def pieces(self, passage: Passage) -> list[Tree]:
         """As few trees as cover a sentence that has none of its own."""
         plain = self.model.plain
-        chart = plain.chart(part.lists, plain.mask(part.words, part.tags, 0.0), part.words)
-        return pieces(plain.treebank, chart, part.shown)
+        chart = plain.chart(passage.lists, plain.mask(passage.words, passage.tags, 0.0), passage.words)
+        return pieces(plain.treebank, chart, passage.shown)
 
-    def chart(self, part: Part) -> tuple[ParseChart, Search]:
+    def chart(self, passage: Passage) -> ParseChart:
         """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""
-        model, lists, words, tags = self.model, part.lists, part.words, part.tags
+        return self._narrowest(passage, lambda chart: chart.log_partition() > -np.inf or None)[0]
+
+    def _narrowest(self, passage: Passage, answer: Callable[[ParseChart], T | None]) -> tuple[ParseChart, T | None]:
+        """The most pruned chart that has an answer, and the answer; the least pruned one where none has."""
+        model, lists, words, tags = self.model, passage.lists, passage.words, passage.tags
+        if passage.mask is not None:
+            chart = model.chart(lists, passage.mask, words)
+            return chart, answer(chart)
         usual = model.mask(words, tags)
-        chart = model.chart(lists, usual, words)
-        if chart.best() is not None:
-            return chart, "usual"
         single = cells(len(words), np.arange(len(words)), np.arange(1, len(words) + 1))
-        for threshold in WIDER:
-            mask = model.mask(words, tags, threshold)
-            # Training has held nothing against improbable tags, so the search does not widen to them.
-            of_tags = np.ix_(single, np.arange(model.treebank.grammar.tags))
-            mask[of_tags] = usual[of_tags]
+        of_tags = np.ix_(single, np.arange(model.treebank.grammar.tags))
+        for threshold in (None, *WIDER):
+            mask = usual
+            if threshold is not None:
+                # Training has held nothing against improbable tags, so the search does not widen to them.
+                mask = model.mask(words, tags, threshold)
+                mask[of_tags] = usual[of_tags]
+                passage.search = "wider"
             chart = model.chart(lists, mask, words)
-            if chart.best() is not None:
+            found = answer(chart)
+            if found is not None:
                 break
-        return chart, "wider"
+        passage.mask = mask
+        return chart, found
 
     def rooted(
         self, tree: Derivation, words: Sequence[str], probabilities: Mapping[tuple[int, int, str], float] | None = None
@@ -111,39 +154,35 @@ class Decoder:
         found = self.model.tree(tree, words, probabilities)
         return found if found.label == self.model.root else Tree(self.model.root, (found,))
 
-    @property
-    def labels(self) -> LabelTable:
-        """The labels of constituents."""
-        return self.model.labels
+
+def answers(
+    decoder: Decoder, text: Sequence[Sequence[Passage]], threads: int, models: Sequence[ParserModel] = ()
+) -> list[list[Answer]]:
+    """The parses of sentences, by the model of a decoder, or by each of some that choose otherwise: [models][n]."""
+    some = models or [decoder.model]
+
+    def of_sentence(passages: Sequence[Passage]) -> list[Answer]:
+        parts = zip(*(decoder.answers(passage, some) for passage in passages), strict=True)
+        return [joined(each, decoder.model.root) for each in parts]
+
+    found = run_shards(of_sentence, text, threads)
+    return [[own[m] for own in found] for m in range(len(some))]
 
 
-def cut(words: Sequence[str], longest: int = LONGEST) -> list[tuple[int, int]]:
-    """Where to cut a sentence that is too long: after the last stop before the bound, else at the bound.
-
-    >>> cut(["a", ",", "b", "c", "d"], 3)
-    [(0, 2), (2, 5)]
-    """
-    parts, begin = [], 0
-    while len(words) - begin > longest:
-        stops = [i + 1 for i in range(begin + longest // 2, begin + longest) if words[i] in STOPS]
-        end = stops[-1] if stops else begin + longest
-        parts.append((begin, end))
-        begin = end
-    return [*parts, (begin, len(words))]
-
-
-def joined(parts: Sequence[Parse], root: str) -> Parse:
+def joined(parts: Sequence[Answer], root: str) -> Answer:
     """The parts of a sentence that was cut, under one root."""
     if len(parts) == 1:
         return parts[0]
-    children = [child for part in parts for child in (part.tree.children if part.tree.label == root else [part.tree])]
+    children: list[Any] = []
     entities, begin = [], 0
     for part in parts:
-        entities += [replace(e, start=e.start + begin, end=e.end + begin) for e in part.entities]
+        assert part.tree is not None
+        children += part.tree.children if part.tree.label == root else [part.tree]
+        entities += [replace(e, start=e.start + begin, end=e.end + begin) for e in part.spans or ()]
         begin += len(part.tree)
     known = [part.probability for part in parts if part.probability is not None]
     whole = float(np.prod(known)) if len(known) == len(parts) else None
-    return Parse(Tree(root, tuple(children)), "cut", tuple(entities), whole)
+    return answer_of(Tree(root, tuple(children)), "cut", None if parts[0].spans is None else entities, whole)
 
 
 def pieces(treebank: TreebankGrammar, chart: ParseChart, words: Sequence[str]) -> list[Tree]:

@@ -3,68 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
+from dovetail.learning.losses import likelihood
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.learning.objective import Share
 from dovetail.learning.priors import Prior
 from dovetail.models.domains.names import check_data
 from dovetail.models.parser.data import treebank_of
 from dovetail.models.parser.estimator import Parser
-from dovetail.models.parser.objective import ParserObjective
 from dovetail.models.parser.training import ParserTraining
-from dovetail.sparse import SparseGradient
 from dovetail.text.sentence import Sentence
-
-Floats = NDArray[np.float64]
-
-
-@dataclass
-class UsedWeights:
-    """The loss of a domain as a function of the weights that its sentences use: ``share`` are their numbers."""
-
-    objective: ParserObjective
-    share: NDArray[np.int64]
-    _sink: SparseGradient = field(init=False, repr=False)
-    _whole: Floats = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._sink = SparseGradient.of_size(self.objective.parameters)
-        self._whole = np.zeros(self.objective.parameters)
-
-    @classmethod
-    def of(cls, objective: ParserObjective, start: Floats) -> UsedWeights:
-        """Those weights are used whose gradient is not zero where training starts."""
-        sink = SparseGradient.of_size(objective.parameters)
-        objective.accumulate(start, np.arange(objective.items), sink)
-        return cls(objective, np.flatnonzero(sink.value))
-
-    @property
-    def items(self) -> int:
-        """The number of sentences."""
-        return self.objective.items
-
-    @property
-    def parameters(self) -> int:
-        """How many weights are used."""
-        return len(self.share)
-
-    def touch(self, which: NDArray[np.int64], sink: SparseGradient) -> None:
-        """All of them."""
-        sink.list_all()
-
-    def accumulate(self, weight: Floats, which: NDArray[np.int64], sink: SparseGradient) -> float:
-        """The loss on some sentences; its gradient is added to ``sink``."""
-        self._whole[self.share] = weight
-        self._sink.value[:] = 0.0
-        loss = self.objective.accumulate(self._whole, which, self._sink)
-        sink.value += self._sink.value[self.share]
-        return loss
 
 
 def fit_domains(
@@ -94,21 +48,18 @@ def fit_domains(
     say("pruning the charts")
     training = ParserTraining.prepare(corpus, trees, tags, parser._settings(), tagger)
     begin = np.cumsum([0, *(len(kept) for kept, _ in cleaned.values())]).tolist()
-    used = [
-        UsedWeights.of(replace(training.objective, examples=training.objective.examples[a:b], _sums=[]), training.start)
-        for a, b in pairwise(begin)
-    ]
-    objective = HierarchicalObjective([BaseModel(each, each.share, sigma) for each in used], len(training.start), top)
+    used = [_share(training, a, b) for a, b in pairwise(begin)]
+    objective = HierarchicalObjective([BaseModel(each, each.share, sigma) for each in used], len(training.origin), top)
     monitor = Monitor(report=progress)
-    start = objective.start(training.start)
-    weight = parser._steps(len(corpus)).minimise(objective, Prior(parser.l2), start, monitor)
+    start = objective.start(training.origin)
+    weight = parser._optimiser(training).minimise(objective, Prior(parser.l2), start, monitor)
     shared = objective.top(weight)
     made = type(parser)(**parser.get_params())
     made.model_ = training.export(shared)
     everything = sum(map(len, sentences.values()))
     made.card_ = {
         "sentences": len(corpus), "tokens": sum(map(len, corpus)), "left_out": everything - len(corpus),
-        **parser._sizes(made.model_), "stopped": monitor.reason, "dev": None,
+        **made.model_.sizes(), "stopped": monitor.reason, "dev": None,
     }  # fmt: skip
     found: dict[str | None, Parser] = {None: made}
     for m, name in enumerate(sentences):
@@ -116,3 +67,9 @@ def fit_domains(
         theta[used[m].share] = objective.weights_of(m, weight)
         found[name] = made.with_weights(theta)
     return found
+
+
+def _share(training: ParserTraining, low: int, high: int) -> Share:
+    """The loss of some sentences as a function of the weights that any of their trees uses."""
+    objective = training.part(low, high)
+    return replace(Share.used(replace(objective, loss=likelihood), training.origin), whole=objective)

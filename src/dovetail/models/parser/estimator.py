@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from itertools import islice
-from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.errors import DovetailError, InputError, ModelFileError
+from dovetail.errors import DovetailError, InputError
 from dovetail.evaluate.brackets import bracket_scores
 from dovetail.grammars.binarise import Binarisation
-from dovetail.learning.monitor import Monitor, Progress
-from dovetail.learning.optimisers.online import SGD, AdaGrad
-from dovetail.learning.priors import Prior
-from dovetail.modelfile import Arrays, load_model, save_model
-from dovetail.models.base import Estimator
-from dovetail.models.inputs import as_sentences, check_count, check_probability, labelled
-from dovetail.models.joint.model import JointModel
+from dovetail.learning.losses import LOSSES
+from dovetail.learning.optimisers.online import AdaGrad
+from dovetail.modelfile import Arrays
+from dovetail.models.answer import Answer
+from dovetail.models.base import Estimator, Run
+from dovetail.models.batching import cut
+from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.parser.data import gold_trees, treebank_of
-from dovetail.models.parser.decoding import LONGEST, Decoder, Parse, Part, cut, joined
+from dovetail.models.parser.decoding import LONGEST, Decoder, Passage, answers
 from dovetail.models.parser.explain import ConstituentExplanation, explain_constituent
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.settings import TreeParserSettings
 from dovetail.models.parser.training import ParserSettings, ParserTraining, generative_model
+from dovetail.models.parser.tuning import calibration
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
-from dovetail.threads import run_shards
-from dovetail.version import __version__
 
-BATCH_SENTENCES = 500
-OPTIMISERS: dict[str, type[SGD]] = {"adagrad": AdaGrad, "sgd": SGD}
-
-T = TypeVar("T")
+DEV_EVERY = 5  # passes of a batch optimiser
 
 
 @dataclass(kw_only=True, eq=False)
@@ -49,69 +43,65 @@ class Parser(TreeParserSettings, Estimator):
 
     kind: ClassVar[str] = "parser"
     target: ClassVar[str] = "tree"
+    batch_size: ClassVar[int] = 500
     _stored: ClassVar[Any] = ParserModel
 
     model_: ParserModel | None = field(default=None, init=False, repr=False)
-    card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     # training
 
-    def fit(
-        self,
-        sentences: Iterable[Sentence],
-        gold: Sequence[Tree] | None = None,
-        *,
-        dev: Iterable[Sentence] | None = None,
-        progress: Callable[[Progress], None] | None = None,
-        doing: Callable[[str], None] | None = None,
-    ) -> Parser:
-        """Train on sentences with trees. With ``dev``, keep the weights that score best there, and stop in time.
+    def _examples(self, given: Any, answers: Sequence[Tree] | None, what: str) -> list[Sentence]:
+        """Sentences with trees; of training sentences those that are not too long, whose trees are clean."""
+        corpus = labelled(as_sentences(given), answers, with_tree, what)
+        if what == "gold":
+            gold_trees(corpus, what)
+            return corpus
+        kept, trees = treebank_of(corpus, what, self.max_length if what == "training" else None)
+        if what != "training":
+            return kept
+        self.card_["left_out"] = len(corpus) - len(kept)
+        return [replace(sentence, tree=tree) for sentence, tree in zip(kept, trees, strict=True)]
 
-        ``gold`` has the trees, where the sentences do not. ``doing`` is called with what is being prepared. Ctrl-C ends
-        training early with the best weights so far.
-        """
-        self._check_settings()
-        everything = labelled(as_sentences(sentences), gold, with_tree, "training")
-        corpus, trees = treebank_of(everything, "training", self.max_length)
-        left_out = len(everything) - len(corpus)
-        say = doing or (lambda what: None)
-        held_out, right = treebank_of(as_sentences(dev), "dev") if dev is not None else ([], [])
-        settings = self._settings()
-        self.card_ = {"sentences": len(corpus), "tokens": sum(map(len, corpus)), "left_out": left_out}
+    def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
         if self.features == "generative":
-            say("counting the rules")
-            self.model_ = generative_model(trees, settings, self.smoothing)
-            score = self.score(held_out) if dev is not None else None
-            self.card_ |= self._sizes(self.model_) | {"stopped": "counted", "dev": score}
-            return self
-        tagger, tags = self._tags(corpus, trees, say)
-        say("pruning the charts")
-        training = ParserTraining.prepare(corpus, trees, tags, settings, tagger)
-        monitor = Monitor(report=progress, dev_every=1, patience=self.patience)
-        if dev is not None:
-            monitor.dev_score = self._dev_scorer(training, held_out, right)
-        weight = self._steps(len(corpus)).minimise(training.objective, Prior(self.l2), training.start, monitor)
-        self.model_ = training.export(weight)
-        best = monitor.best_dev if monitor.best is not None else None
-        self.card_ |= self._sizes(self.model_) | {"stopped": monitor.reason, "dev": best}
-        return self
+            run.doing("counting the rules")
+            self.model_ = generative_model(gold_trees(corpus, "training"), self._settings(), self.smoothing)
+            self.card_["stopped"] = "counted"
+        else:
+            super()._train(corpus, held_out, run)
+        self.card_ |= self._model().sizes()
+
+    def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ParserTraining:
+        trees = gold_trees(corpus, "training")
+        tagger, tags = self._tags(corpus, trees, run.doing)
+        run.doing("pruning the charts")
+        return ParserTraining.prepare(corpus, trees, tags, self._settings(), tagger)
+
+    def _dev_scorer(self, training: ParserTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
+        training.dev_text = self._passages(training.model, [replace(s, spans=()) for s in held_out])
+        return training.dev_scorer(training.dev_text, held_out, self.decode == "recall")
+
+    def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
+        if not self.calibrate:
+            return model
+        factor = calibration(model, training.dev_text, training.derivations(held_out), self._threads())
+        return model.with_weights(model.weight * factor)
 
     def _settings(self) -> ParserSettings:
         """What shapes the model."""
         return ParserSettings(
             self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
-            self.min_count, self._threads(),
+            self.min_count, self._threads(), self.l2, LOSSES[self._loss()],
         )  # fmt: skip
 
-    def _steps(self, sentences: int) -> SGD:
-        """The optimiser for so many sentences."""
-        batch = self.batch or min(64, max(8, sentences // 50))
-        return OPTIMISERS[self.optimiser](limit=self.iterations, batch=batch, gain=self.gain, seed=self.seed)
+    def _optimiser(self, training: Any = None) -> Any:
+        made = super()._optimiser(training)
+        if self.batch is None and self.optimiser not in ("lbfgs", "perceptron"):
+            made = replace(made, batch=min(64, max(8, training.size // 50)))
+        return replace(made, memory=training.memory) if isinstance(made, AdaGrad) else made
 
-    @staticmethod
-    def _sizes(model: ParserModel) -> dict[str, int]:
-        grammar = model.treebank.grammar
-        return {"symbols": grammar.symbols, "rules": grammar.rules + grammar.unaries, "weights": len(model.weight)}
+    def _dev_every(self) -> int:
+        return DEV_EVERY if self.optimiser == "lbfgs" else 1
 
     def _binarisation(self) -> Binarisation:
         counted = self.features == "generative"
@@ -131,130 +121,85 @@ class Parser(TreeParserSettings, Estimator):
 
         return learn_tags(lambda: pos_tagger(self.clusters, self.threads, self.seed), corpus, self.folds, say)
 
-    def _dev_scorer(
-        self, training: ParserTraining, dev: Sequence[Sentence], gold: Sequence[Tree]
-    ) -> Callable[[NDArray[np.float64]], float]:
-        def dev_score(weight: NDArray[np.float64]) -> float:
-            found = self._parses(training.export(weight), dev)
-            return float(bracket_scores(gold, [each.tree for each in found]).f1)
-
-        return dev_score
-
     # answers
 
-    def predict(self, sentences: Iterable[Any]) -> list[Tree]:
+    def predict(self, X: Iterable[Any]) -> list[Tree]:
         """The tree of every sentence."""
-        return [each.tree for each in self.parse(sentences)]
+        return [answer.tree for answer in self.parse(X) if answer.tree is not None]
 
-    def parse(self, sentences: Iterable[Any], probabilities: bool = False) -> list[Parse]:
+    def parse(self, sentences: Iterable[Any], probabilities: bool = False) -> list[Answer]:
         """The tree of every sentence and how it was found; with probabilities, of every part and of the whole."""
-        corpus = as_sentences(sentences)
-        model = self._model()
-        found: list[Parse] = []
-        for first in range(0, len(corpus), BATCH_SENTENCES):
-            found.extend(self._parses(model, corpus[first : first + BATCH_SENTENCES], probabilities))
-        return found
+        every = self._batches(as_sentences(sentences))
+        return [answer for some in every for answer in self._answers(some, probabilities)]
+
+    def _answers(self, sentences: list[Sentence], probabilities: bool) -> list[Answer]:
+        """Trees, with parts of speech in the layer ``pos``."""
+        decoder = Decoder(self._model(), self.decode == "recall", probabilities)
+        return answers(decoder, self._passages(decoder.model, sentences), self._threads())[0]
+
+    @staticmethod
+    def _size(sentence: Any) -> int:
+        return 1
 
     def predict_marginals(self, sentences: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
         """For every sentence all constituents that are more probable than ``least``, with their probabilities."""
         check_probability("least", least)
         decoder = Decoder(self._model())
         found = []
-        for parts in self._parts(decoder.model, as_sentences(sentences)):
+        for passages in self._passages(decoder.model, as_sentences(sentences)):
             spans, begin = [], 0
-            for part in parts:
-                chart = decoder.chart(part)[0]
-                spans += [
-                    replace(s, start=s.start + begin, end=s.end + begin) for s in decoder.labels.spans(chart, least)
-                ]
-                begin += len(part.words)
+            for passage in passages:
+                own = decoder.model.labels.spans(decoder.chart(passage), least)
+                spans += [replace(s, start=s.start + begin, end=s.end + begin) for s in own]
+                begin += len(passage.words)
             found.append(spans)
         return found
 
-    def kbest(self, sentences: Iterable[Any], k: int = 10) -> list[list[tuple[Tree, float]]]:
-        """The k most probable trees of every sentence, best first, each with its probability among those considered.
-
-        Trees that differ only in the parts that a long constituent is built from are one tree; so fewer may be found.
-        """
-        answers = []
-        for parses in self.kbest_parses(sentences, k):
-            found: dict[Tree, float] = {}
-            for parse in parses:
-                found[parse.tree] = found.get(parse.tree, 0.0) + (parse.probability or 0.0)
-            answers.append(sorted(found.items(), key=lambda pair: -pair[1]))
-        return answers
-
-    def kbest_parses(self, sentences: Iterable[Any], k: int = 10) -> list[list[Parse]]:
-        """As :meth:`kbest`; of a joint parser with entities, each answer a tree and its entities."""
-        check_count("k", k)
+    def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
+        """Trees that differ only in the parts that a long constituent is built from are one; so fewer may be found."""
         decoder = Decoder(self._model())
-        every = self._parts(decoder.model, as_sentences(sentences))
-        return [decoder.kbest(self._whole(parts[0], parts), k) for parts in every]
+        for passages in self._passages(decoder.model, sentences):
+            yield decoder.kbest(_whole(passages), k)
 
-    def sample(self, sentences: Iterable[Any], n: int = 1, seed: int | None = None) -> list[list[Tree]]:
-        """``n`` trees of every sentence, drawn exactly from the model's distribution over those that pruning leaves."""
-        check_count("n", n)
+    def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
         decoder = Decoder(self._model())
-        rng = self._random(seed)
-        found = []
-        for parts in self._parts(decoder.model, as_sentences(sentences)):
-            chart = decoder.chart(parts[0])[0]
-            trees = [decoder.rooted(tree, parts[0].shown) for tree in chart.sample(n, rng)]
-            found.append(self._whole(trees, parts))
-        return found
+        for passages in self._passages(decoder.model, sentences):
+            yield decoder.sample(_whole(passages), n, rng)
 
     def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
         """Why words ``start`` up to ``end`` are a constituent of the best tree, with this label if one is given."""
         one = as_sentence(sentence)
         [found] = self.parse([one], probabilities=True)
-        matching = [s for s in found.tree.spans()[1:] if (s.start, s.end) == (start, end) and label in (None, s.label)]
+        spans = found.tree.spans()[1:] if found.tree is not None else []
+        matching = [s for s in spans if (s.start, s.end) == (start, end) and label in (None, s.label)]
         if not matching:
-            there = ", ".join(f"{s.label} {' '.join(one.words[s.start : s.end])!r}" for s in found.tree.spans()[1:])
+            there = ", ".join(f"{s.label} {' '.join(one.words[s.start : s.end])!r}" for s in spans)
             given = " ".join(one.words[start:end])
             raise DovetailError(f"{given!r} is not a {label or 'constituent'} of the best tree; it has {there}")
-        [parts] = self._parts(self._model(), [one])
-        [part] = self._whole(parts, parts)
-        span = matching[0]
+        [passages] = self._passages(self._model(), [one])
+        passage, span = _whole(passages), matching[0]
         return explain_constituent(
-            self._model(), part.words, part.tags, start, end, span.label, float(span.probability or 0.0)
+            self._model(), passage.words, passage.tags, start, end, span.label, float(span.probability or 0.0)
         )
 
-    def _whole(self, answer: T, parts: Sequence[Part]) -> T:
-        if len(parts) > 1:
-            raise DovetailError(
-                f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this"
-            )
-        return answer
-
-    def _parts(self, model: ParserModel | JointModel, corpus: Sequence[Sentence]) -> list[list[Part]]:
+    def _passages(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[list[Passage]]:
         """Every sentence as what is parsed: itself, or the parts of a very long one."""
-        spelled = [replace(sentence, words=model.plain.spelled(sentence.words)) for sentence in corpus]
+        spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
         tags = self._tags_for(model, spelled)
-        places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words)]
+        places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words, LONGEST)]
         words = [spelled[i].words[begin:end] for i, begin, end in places]
         known = [tags[i][begin:end] for i, begin, end in places]
-        found: list[list[Part]] = [[] for _ in corpus]
+        found: list[list[Passage]] = [[] for _ in corpus]
         for place, lists, spelling, given in zip(places, model.lists(words, known), words, known, strict=True):
             i, begin, end = place
-            found[i].append(Part(lists, spelling, given, corpus[i].words[begin:end]))
+            found[i].append(Passage(lists, spelling, given, corpus[i].words[begin:end]))
         return found
 
-    def _parses(
-        self, model: ParserModel | JointModel, corpus: Sequence[Sentence], probabilities: bool = False
-    ) -> list[Parse]:
-        decoder = Decoder(model, self.decode == "recall", probabilities)
-        parts = self._parts(model, corpus)
-
-        def one(i: int) -> Parse:
-            return joined([decoder(part) for part in parts[i]], model.root)
-
-        return run_shards(one, range(len(corpus)), self._threads())
-
-    def _tags_for(self, model: ParserModel | JointModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
-        if self.tags == "predicted" and model.plain.is_generative:
+    def _tags_for(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        if self.tags == "predicted" and model.is_generative:
             return [("",) * len(sentence) for sentence in corpus]
-        if model.plain.tagger is not None:
-            return [tuple(tags) for tags in model.plain.tagger.predict(corpus)]
+        if model.tagger is not None:
+            return [tuple(tags) for tags in model.tagger.predict(corpus)]
         for number, sentence in enumerate(corpus, 1):
             if "pos" not in sentence.layers:
                 raise InputError(
@@ -263,58 +208,21 @@ class Parser(TreeParserSettings, Estimator):
                 )
         return [sentence.layers["pos"] for sentence in corpus]
 
-    def score(self, sentences: Iterable[Sentence], gold: Sequence[Tree] | None = None) -> float:
-        """Labelled bracket F1 in percent, as evalb counts. ``gold`` has the trees, where the sentences do not."""
-        corpus = labelled(as_sentences(sentences), gold, with_tree, "gold")
+    def score(self, X: Iterable[Sentence], y: Sequence[Tree] | None = None) -> float:
+        """Labelled bracket F1 in percent, as evalb counts. ``y`` has the trees, where the sentences do not."""
+        corpus = self._examples(X, y, "gold")
         return float(bracket_scores(gold_trees(corpus, "gold"), self.predict(corpus)).f1)
-
-    def _annotated(self, sentences: Iterable[Sentence], probabilities: bool) -> Iterator[Sentence]:
-        """The sentences with their trees, and their parts of speech in the layer ``pos``."""
-        stream = iter(sentences)
-        while some := list(islice(stream, BATCH_SENTENCES)):
-            for sentence, found in zip(some, self.parse(some, probabilities), strict=True):
-                yield replace(sentence, tree=found.tree).with_layer("pos", found.tree.tags())
 
     # files
 
-    def save(self, path: str | Path, *, card: dict[str, Any] | None = None) -> None:
-        """Write the model to one file."""
-        save_model(path, *self._packed(card))
-
-    def _packed(self, card: dict[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
-        """The header and the arrays of a model file."""
-        model = self._model()
-        settings = {k: v for k, v in self.get_params().items() if k not in ("threads", "clusters")}
-        header = {
-            "kind": self.kind,
-            "dovetail": __version__,
-            "settings": settings,
-            "card": self.card_ | (card or {}),
-            **model.header(),
-        }
-        return header, model.arrays()
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model file."""
-        return cls._unpacked(path, *load_model(path, cls.kind))
-
-    @classmethod
-    def _unpacked(cls, path: str | Path, header: dict[str, Any], arrays: Arrays) -> Self:
-        """From the header and the arrays of a model file."""
-        try:
-            known = {f.name for f in fields(cls) if f.init}
-            parser = cls(**{k: v for k, v in header["settings"].items() if k in known})
-            parser.model_ = cls._stored.from_file(header, arrays)
-        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-            raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
-        parser.card_ = header.get("card", {})
-        return parser
+    def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
+        self.model_ = self._stored.from_file(header, arrays)
 
     @property
     def weights_(self) -> NDArray[np.float32]:
         """The weights of the features: what the parsers of several domains differ in."""
-        return self._model().weight
+        weight: NDArray[np.float32] = self._model().weight
+        return weight
 
     def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
         """A parser like this one with other weights."""
@@ -326,10 +234,12 @@ class Parser(TreeParserSettings, Estimator):
     def _layers_read(self) -> tuple[str, ...]:
         return ("pos",) if self.tags == "given" else ()
 
-    def _model(self) -> ParserModel:
-        if self.model_ is None:
-            raise DovetailError("this parser is not trained: call fit, or load a model")
-        return self.model_
+
+def _whole(passages: Sequence[Passage]) -> Passage:
+    """What is parsed of a sentence, if that is all of it."""
+    if len(passages) > 1:
+        raise DovetailError(f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this")
+    return passages[0]
 
 
 def with_tree(sentence: Sentence, tree: Tree) -> Sentence:

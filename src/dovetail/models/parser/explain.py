@@ -15,8 +15,8 @@ from dovetail.features.compile.columns import with_derived
 from dovetail.features.compile.named import named_features
 from dovetail.models.parser.decoding import WIDER
 from dovetail.models.parser.model import ParserModel
-from dovetail.models.parser.parameters import BLOCKS, length_classes
 from dovetail.models.parser.text import with_gaps
+from dovetail.scorers.trees import BLOCKS, length_classes
 from dovetail.structures.grammar import Derivation, Mask, ParseChart, cells
 from dovetail.text.sentence import Sentence
 from dovetail.text.tree import Tree
@@ -134,7 +134,7 @@ def _evidence(
 def _weights(model: ParserModel, sentence: Sentence, use: Use) -> list[tuple[str, float]]:
     """What each feature adds to the score of one part, by name."""
     block, position, output = use
-    place = model.parameters.places[block]
+    place = model.blocks.places[block]
     if block not in BLOCKS:
         symbols = model.treebank.grammar.symbols
         number = position * symbols + output if block == "length" else output

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,16 @@ from dovetail.features.resources.clusters import Clusters
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.grammars.lexicon import Lexicon
 from dovetail.grammars.treebank import TreebankGrammar, projection
+from dovetail.models.parser.carry import NamedBlock, names_of
 from dovetail.models.parser.labels import LabelTable
-from dovetail.models.parser.parameters import BLOCKS, ParserParameters, SentenceLists
 from dovetail.models.parser.pruning import Pruner, word_groups
 from dovetail.models.parser.spelling import respelled
 from dovetail.models.parser.text import looked_up, sentence_lists, with_gaps
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import packed_tagger, unpacked_tagger
 from dovetail.scorers.linear import Layout, output_type
+from dovetail.scorers.listed import SentenceLists
+from dovetail.scorers.trees import BLOCKS, SentenceParameters, TreeParameters, TreeScorer, block_outputs
 from dovetail.structures.grammar import Derivation, Mask, ParseChart
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
@@ -50,18 +52,38 @@ class ParserModel:
     """Whether words are scored by the lexicon, and not by features."""
 
     @cached_property
-    def parameters(self) -> ParserParameters:
-        """Where the weights of each block are."""
-        return ParserParameters(self.treebank.grammar, self.layouts)
+    def blocks(self) -> TreeParameters:
+        """Where the weights of trees are, by block."""
+        return TreeParameters(self.treebank.grammar, self.layouts)
+
+    @property
+    def parameters(self) -> SentenceParameters:
+        """From the weights to the potentials of a sentence."""
+        return self.blocks
+
+    def named_blocks(self) -> dict[str, NamedBlock]:
+        """The weights by what they are of."""
+        places, names = self.blocks.places, names_of(self.treebank)
+        found = {
+            name: NamedBlock(places[name], names[outputs], self.keys[group], self.layouts[name])
+            for name, (group, outputs) in BLOCKS.items()
+        }
+        shared = {"rule": "rules", "unary": "unaries", "length": "lengths", "root": "symbols"}
+        return found | {name: NamedBlock(places[name], names[of]) for name, of in shared.items()}
 
     @property
     def plain(self) -> ParserModel:
         """The parser without anything that is joined to it: itself."""
         return self
 
-    def entities(self, derivation: Derivation, chart: ParseChart | None = None) -> list[Span]:
+    @property
+    def groups(self) -> dict[str, FeatureSet]:
+        """All sets of features."""
+        return self.features._asdict()
+
+    def entities(self, derivation: Derivation | None, chart: ParseChart | None = None) -> list[Span] | None:
         """None: a parser finds trees alone."""
-        return []
+        return None
 
     @cached_property
     def labels(self) -> LabelTable:
@@ -90,7 +112,7 @@ class ParserModel:
     def lists(self, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> list[SentenceLists]:
         """The features of some sentences."""
         extended = [with_gaps(w, t, self.frequent) for w, t in zip(words, tags, strict=True)]
-        return sentence_lists(extended, looked_up(extended, self.features._asdict(), self.index))
+        return sentence_lists(extended, looked_up(extended, self.groups, self.index))
 
     def mask(self, words: Sequence[str], tags: Sequence[str], threshold: float | None = None) -> Mask:
         """The symbols to be looked at over each span of a sentence; without a tagger, ``tags`` are all there are."""
@@ -108,13 +130,22 @@ class ParserModel:
 
     def chart(self, lists: SentenceLists, mask: Mask, words: Sequence[str]) -> ParseChart:
         """All trees of a sentence that a mask allows, with their potentials."""
-        roots = self.treebank.root_count > 0
-        potentials = self.parameters.potentials(lists, self.weight, mask, roots)
+        chart = self.scorer([lists], [mask]).batch(self.weight).chart(0)
         if self.is_generative:
-            potentials = potentials._replace(tag=self.pruner.lexicon.log_scores(words))
-        return ParseChart(self.treebank.grammar, potentials, mask)
+            tag = self.pruner.lexicon.log_scores(words)
+            chart = replace(chart, potentials=chart.potentials._replace(tag=tag))
+        return chart
 
-    def with_weights(self, weight: NDArray[np.floating[Any]]) -> ParserModel:
+    def scorer(self, lists: Sequence[SentenceLists], masks: Sequence[Mask], threads: int = 1) -> TreeScorer:
+        """What makes the charts of some sentences from weights."""
+        return TreeScorer(self.parameters, lists, masks, self.treebank.root_count > 0, threads)
+
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the grammar and of the vector of weights."""
+        grammar = self.parameters.grammar
+        return {"symbols": grammar.symbols, "rules": grammar.rules + grammar.unaries, "weights": len(self.weight)}
+
+    def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
         """The model with other weights."""
         return replace(self, weight=weight.astype(np.float32))
 
@@ -148,15 +179,17 @@ class ParserModel:
             "tagger": packed_tagger(self.tagger)[0],
         }
 
-    @staticmethod
-    def size_in_file(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> int:
-        """How many weights a parser in a file has, which may hold more."""
-        treebank = TreebankGrammar.from_file(header["grammar"], arrays)
-        return ParserParameters(treebank.grammar, _layouts(arrays, treebank)).size
+    @classmethod
+    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+        made = cls(**cls._parts_in_file(header, arrays))
+        if len(made.weight) != made.parameters.size or any(np.any(k[1:] <= k[:-1]) for k in made.keys.values()):
+            raise ValueError("the weights do not fit the features")
+        return made
 
     @classmethod
-    def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ParserModel:
-        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+    def _parts_in_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """The fields of a model."""
         treebank = TreebankGrammar.from_file(header["grammar"], arrays)
         prefix = "coarse."
         coarse_arrays = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
@@ -166,31 +199,25 @@ class ParserModel:
         lexicon = Lexicon.from_file(header["lexicon"], arrays, word_groups(clusters))
         if len(lexicon.total) != coarse.grammar.tags:
             raise ValueError("the lexicon does not fit the grammar")
-        pruner = Pruner(coarse, lexicon, projection(treebank, coarse), float(header["threshold"]))
         groups = ParserFeatures._fields
-        features = ParserFeatures(
-            *(FeatureSet.from_lines(f"parser-{g}", header["features"][g], (), resources) for g in groups)
-        )
-        keys = {group: arrays[f"{group}.keys"] for group in groups}
-        layouts = _layouts(arrays, treebank)
-        tagger = unpacked_tagger(header["tagger"], arrays)
-        made = cls(
-            treebank, pruner, features, keys, layouts, arrays["weight"].astype(np.float32),
-            frozenset(map(str, header["frequent"])), str(header["root"]), clusters, tagger, bool(header["generative"]),
-        )  # fmt: skip
-        if len(made.weight) != made.parameters.size or any(np.any(k[1:] <= k[:-1]) for k in keys.values()):
-            raise ValueError("the weights do not fit the features")
-        return made
-
-
-def _layouts(arrays: Mapping[str, NDArray[Any]], treebank: TreebankGrammar) -> dict[str, Layout]:
-    sizes = {name: (len(arrays[f"{group}.keys"]), outputs_of(treebank, name)) for name, (group, _) in BLOCKS.items()}
-    return {name: layout_of(arrays, name, *size) for name, size in sizes.items()}
-
-
-def outputs_of(treebank: TreebankGrammar, block: str) -> int:
-    """How many things a block of features scores."""
-    return int(getattr(treebank.grammar, BLOCKS[block][1]))
+        sets = (FeatureSet.from_lines(f"parser-{g}", header["features"][g], (), resources) for g in groups)
+        outputs = {name: block_outputs(treebank.grammar, name) for name in BLOCKS}
+        return {
+            "treebank": treebank,
+            "pruner": Pruner(coarse, lexicon, projection(treebank, coarse), float(header["threshold"])),
+            "features": ParserFeatures(*sets),
+            "keys": {group: arrays[f"{group}.keys"] for group in groups},
+            "layouts": {
+                name: layout_of(arrays, name, len(arrays[f"{group}.keys"]), outputs[name])
+                for name, (group, _) in BLOCKS.items()
+            },
+            "weight": arrays["weight"].astype(np.float32),
+            "frequent": frozenset(map(str, header["frequent"])),
+            "root": str(header["root"]),
+            "clusters": clusters,
+            "tagger": unpacked_tagger(header["tagger"], arrays),
+            "is_generative": bool(header["generative"]),
+        }
 
 
 def layout_of(arrays: Mapping[str, NDArray[Any]], name: str, features: int, outputs: int) -> Layout:

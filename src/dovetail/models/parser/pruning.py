@@ -14,7 +14,7 @@ from dovetail.grammars.coarse import symbol_posteriors
 from dovetail.grammars.lexicon import Lexicon
 from dovetail.grammars.pcfg import log_probabilities
 from dovetail.grammars.treebank import TreebankGrammar
-from dovetail.structures.grammar import Derivation, GrammarPotentials, Mask, cell_count, cells
+from dovetail.structures.grammar import GrammarPotentials, Mask, cell_count, cells
 
 Floats = NDArray[np.float64]
 
@@ -84,13 +84,3 @@ class Pruner:
             mask[np.ix_(single[known], self.symbol < self.treebank.grammar.tags)] = 0
         mask[single[known], given[known]] = 1
         return mask
-
-
-def allow(mask: Mask, tree: Derivation, treebank: TreebankGrammar) -> None:
-    """Allow all symbols of a tree, in place."""
-    n, g = len(tree.tags), treebank.grammar
-    rule, begin, _, end = tree.binary.T
-    chain, first, last = tree.unary.T
-    mask[cells(n, np.arange(n), np.arange(1, n + 1)), tree.tags] = 1
-    mask[cells(n, begin, end), g.parent[rule]] = 1
-    mask[cells(n, first, last), g.unary_parent[chain]] = 1

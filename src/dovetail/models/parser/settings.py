@@ -63,7 +63,8 @@ class TreeParserSettings:
         5.0, "Worth of unannotated rules, in occurrences.", least=0, wanted="a count is zero or positive", hidden=True
     )
     """How many occurrences of a symbol its rules without annotation are worth; for generative."""
-    optimiser: str = settings.optimiser("adagrad", choices=("adagrad", "sgd"))
+    loss: str = settings.loss()
+    optimiser: str = settings.optimiser("adagrad")
     l2: float = settings.l2(1.0)
     """1 / (2 variance)."""
     iterations: int = settings.iterations(10, shown="")
@@ -76,6 +77,8 @@ class TreeParserSettings:
         "viterbi", "Return the most probable tree, or the most probable brackets.", choices=("viterbi", "recall")
     )
     """recall: the tree with the most constituents expected to be right."""
+    calibrate: bool = settings.calibrate(False)
+    """One factor for all weights, which changes probabilities but no ranking."""
     patience: int = settings.patience(3)
     seed: int = settings.seed()
     threads: int | None = settings.threads()

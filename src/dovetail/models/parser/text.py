@@ -14,8 +14,7 @@ from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.index import Collector, FeatureIndex
 from dovetail.grammars.unknown import unknown_class
-from dovetail.models.parser.parameters import SentenceLists
-from dovetail.scorers.listed import FeatureLists
+from dovetail.scorers.listed import FeatureLists, SentenceLists
 from dovetail.text.sentence import Sentence
 
 FREQUENT = 5

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
+from dovetail.evaluate.brackets import bracket_scores
 from dovetail.features.algebra.parser_sets import ParserFeatures
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.resources.clusters import Clusters
 from dovetail.grammars.binarise import Binarisation
-from dovetail.grammars.clean import ROOTS, under_root
+from dovetail.grammars.clean import ROOTS, clean_tree, under_root
 from dovetail.grammars.lexicon import Lexicon
 from dovetail.grammars.pcfg import log_probabilities
 from dovetail.grammars.relax import relaxed
 from dovetail.grammars.treebank import TreebankGrammar, projection
-from dovetail.models.parser.model import ParserModel, outputs_of
-from dovetail.models.parser.objective import ParserExample, ParserObjective
-from dovetail.models.parser.parameters import BLOCKS, ParserParameters, SentenceLists, used_outputs
-from dovetail.models.parser.pruning import Pruner, allow, word_groups
+from dovetail.learning.losses import Loss, likelihood
+from dovetail.learning.objective import AnyObjective, Objective
+from dovetail.learning.priors import Prior
+from dovetail.models.parser.carry import carried
+from dovetail.models.parser.decoding import Decoder, Passage, answers
+from dovetail.models.parser.model import ParserModel
+from dovetail.models.parser.pruning import Pruner, word_groups
 from dovetail.models.parser.text import compiled, frequent_words, sentence_lists, with_gaps
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.scorers.linear import Layout
-from dovetail.scorers.listed import FeatureLists, observed_layout
+from dovetail.scorers.listed import FeatureLists, SentenceLists, observed_layout
+from dovetail.scorers.trees import BLOCKS, TreeParameters, TreeScorer, block_outputs, used_outputs
 from dovetail.structures.grammar import Derivation, Mask
+from dovetail.structures.grammar.parts import occupied
 from dovetail.text.sentence import Sentence
 from dovetail.text.tree import Tree
 from dovetail.threads import run_shards
@@ -42,6 +49,7 @@ class Treebank:
     """Clean trees with the grammar that is read off them, and each as a derivation of it."""
 
     grammar: TreebankGrammar
+    binarisation: Binarisation
     derivations: list[Derivation]
     root: str
 
@@ -54,7 +62,11 @@ class Treebank:
             grammar = relaxed(grammar, relax)
         derivations = [found for tree in binarised if (found := grammar.derivation(tree)) is not None]
         roots = Counter(tree.label for tree in trees if tree.label in ROOTS)
-        return cls(grammar, derivations, roots.most_common(1)[0][0] if roots else ROOTS[0])
+        return cls(grammar, binarisation, derivations, roots.most_common(1)[0][0] if roots else ROOTS[0])
+
+    def derivation(self, tree: Tree) -> Derivation | None:
+        """A clean tree by the rules of the grammar; None where it does not have them."""
+        return self.grammar.derivation(self.binarisation(under_root(tree)))
 
 
 def make_pruner(
@@ -85,13 +97,13 @@ def rule_layouts(
     uses = used_outputs(treebank.derivations, [place.first for place in places], treebank.grammar.grammar)
     return {
         name: observed_layout(
-            lists[group], *uses[name], len(keys[group]), outputs_of(treebank.grammar, name), min_count
+            lists[group], *uses[name], len(keys[group]), block_outputs(treebank.grammar.grammar, name), min_count
         )
         for name, (group, _) in BLOCKS.items()
     }
 
 
-def rule_start(made: ParserParameters, grammar: TreebankGrammar) -> Floats:
+def rule_start(made: TreeParameters, grammar: TreebankGrammar) -> Floats:
     """Where training starts [parameters]: with the log-probabilities of the rules, and else with zero."""
     start = np.zeros(made.size)
     binary, unary, _ = log_probabilities(grammar)
@@ -111,6 +123,17 @@ class ParserSettings:
     threshold: float
     min_count: int
     threads: int
+    l2: float = 1.0
+    loss: Loss = likelihood
+
+
+def tree_objective(scorer: TreeScorer, trees: Sequence[Derivation], loss: Loss = likelihood) -> Objective:
+    """The loss of the right trees of the sentences of a scorer."""
+
+    def gold(which: NDArray[np.int64] | None) -> tuple[Sequence[Derivation], None]:
+        return (trees if which is None else [trees[i] for i in which.tolist()]), None
+
+    return Objective(scorer, gold, loss)
 
 
 @dataclass
@@ -118,8 +141,16 @@ class ParserTraining:
     """A treebank made ready: the objective, where to start, and the way back to a model."""
 
     model: ParserModel
-    objective: ParserObjective
-    start: Floats
+    treebank: Treebank
+    scorer: TreeScorer
+    trees: Sequence[Derivation]
+    objective: AnyObjective
+    origin: Floats
+    settings: ParserSettings
+    size: int
+    """How many sentences there are to learn from."""
+    dev_text: Sequence[Sequence[Passage]] = field(default=(), init=False, repr=False)
+    """What is parsed of held-out sentences, looked at once."""
 
     @classmethod
     def prepare(
@@ -139,25 +170,69 @@ class ParserTraining:
         lists, keys = compiled(extended, features._asdict())
         places = sentence_lists(extended, lists)
         layouts = rule_layouts(treebank, places, lists, keys, settings.min_count)
-        made = ParserParameters(treebank.grammar.grammar, layouts)
-        start = rule_start(made, treebank.grammar)
+        start = rule_start(TreeParameters(treebank.grammar.grammar, layouts), treebank.grammar)
         weight = start.astype(np.float32)
         parts = (treebank.grammar, pruner, features, keys, layouts, weight, frequent, treebank.root)
         model = ParserModel(*parts, settings.clusters, tagger)
 
         def mask(i: int) -> Mask:
             found = model.mask(sentences[i].words, tags[i])
-            allow(found, treebank.derivations[i], treebank.grammar)
+            found[occupied(treebank.grammar.grammar, treebank.derivations[i])] = 1
             return found
 
-        masks = run_shards(mask, range(len(trees)), settings.threads)
-        examples = [ParserExample(*each) for each in zip(places, masks, treebank.derivations, strict=True)]
-        roots = treebank.grammar.root_count > 0
-        return cls(model, ParserObjective(made, examples, roots, settings.threads), start)
+        scorer = model.scorer(places, run_shards(mask, range(len(trees)), settings.threads), settings.threads)
+        right = treebank.derivations
+        objective = tree_objective(scorer, right, settings.loss)
+        return cls(model, treebank, scorer, right, objective, start, settings, len(trees))
+
+    @property
+    def prior(self) -> Prior:
+        """The penalty on weights."""
+        return Prior(self.settings.l2)
+
+    def part(self, low: int, high: int) -> Objective:
+        """The objective of some of the sentences."""
+        own = replace(self.scorer, sentences=self.scorer.sentences[low:high], masks=self.scorer.masks[low:high])
+        return tree_objective(own, self.trees[low:high], self.settings.loss)
+
+    @property
+    def memory(self) -> Floats | None:
+        """Where the sums of squared gradients of AdaGrad begin."""
+        return None
+
+    def start(self, init: ParserModel | None = None) -> Floats:
+        """Where training starts: with the log-probabilities of rules, and with what another model knows."""
+        if init is None:
+            return self.origin
+        return carried(init.named_blocks(), init.weight, self.model.named_blocks(), self.origin)
+
+    def derivations(self, sentences: Sequence[Sentence]) -> list[Derivation | None]:
+        """The clean trees of other sentences by the rules of the grammar; None where it does not have them."""
+        trees = [None if s.tree is None else clean_tree(s.tree) for s in sentences]
+        return [None if tree is None else self.treebank.derivation(tree) for tree in trees]
+
+    def curvature(self) -> None:
+        """No guess is worth its time."""
+
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """What a checkpoint belongs to."""
+        return [part for tree in self.trees for part in (tree.tags, tree.binary, tree.unary)]
 
     def export(self, weight: Floats) -> ParserModel:
         """The trained model."""
         return self.model.with_weights(weight)
+
+    def dev_scorer(
+        self, text: Sequence[Sequence[Passage]], dev: Sequence[Sentence], by_recall: bool
+    ) -> Callable[[Floats], float]:
+        """From weights to bracket F1 on other sentences, which are looked at once."""
+        gold = [clean_tree(sentence.tree) for sentence in dev if sentence.tree is not None]
+
+        def score(weight: Floats) -> float:
+            [found] = answers(Decoder(self.export(weight), by_recall), text, self.settings.threads)
+            return float(bracket_scores(gold, [parse.tree for parse in found]).f1)
+
+        return score
 
 
 def generative_model(trees: Sequence[Tree], settings: ParserSettings, smoothing: float) -> ParserModel:
@@ -166,10 +241,10 @@ def generative_model(trees: Sequence[Tree], settings: ParserSettings, smoothing:
     pruner = make_pruner(trees, treebank.grammar, settings.binarisation, settings.threshold, settings.clusters)
     none = FeatureSet("parser", ())
     layouts = {
-        name: Layout(np.zeros(1, np.int64), np.zeros(0, np.uint16), outputs_of(treebank.grammar, name))
+        name: Layout(np.zeros(1, np.int64), np.zeros(0, np.uint16), block_outputs(treebank.grammar.grammar, name))
         for name in BLOCKS
     }
-    made = ParserParameters(treebank.grammar.grammar, layouts)
+    made = TreeParameters(treebank.grammar.grammar, layouts)
     binary, unary, root = log_probabilities(treebank.grammar, smoothing)
     weight = np.zeros(made.size, np.float32)
     for name, values in (("rule", binary), ("unary", unary), ("root", root)):

@@ -120,7 +120,7 @@ class Segmenter(SegmenterSettings, Estimator):
         sentences, spans = self._segments(corpus)
         self.card_ |= {"tokens": sum(map(len, sentences)), "segments": sum(map(len, spans)), "left_out": 0}
         how: dict[str, Any] = {
-            "loss": "perceptron" if self.optimiser == "perceptron" else self.loss, "l2": self.l2, "l1": self.l1,
+            "loss": self._loss(), "l2": self.l2, "l1": self.l1,
             "settings": PartSettings(
                 self.min_count or (1 if self.words else 2), self.hash_bits, threads=self._threads()
             ),
@@ -158,7 +158,7 @@ class Segmenter(SegmenterSettings, Estimator):
         labels: tuple[str, ...] = model.labels if isinstance(model, SegmentModel) else ChainSegments(model).labels
         return labels
 
-    def _tuned(self, model: Any, held_out: list[Sentence]) -> Any:
+    def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
         dev, gold = self._segments(held_out)
         if self.calibrate:
             model = model.calibrated(dev, gold, self._threads())

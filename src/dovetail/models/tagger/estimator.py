@@ -115,7 +115,7 @@ class Tagger(TaggerSettings, Estimator):
             tags,
             observed_only=self.observed_only,
             settings=PartSettings(self.min_count, self.hash_bits, self.merge_twins, self._threads(), spread),
-            loss="perceptron" if self.optimiser == "perceptron" else self.loss,
+            loss=self._loss(),
             l2=self.l2,
             l1=self.l1,
         )
@@ -150,7 +150,7 @@ class Tagger(TaggerSettings, Estimator):
 
         return dev_score
 
-    def _tuned(self, model: ChainModel, held_out: list[Sentence]) -> ChainModel:
+    def _tuned(self, model: ChainModel, held_out: list[Sentence], training: Any) -> ChainModel:
         gold, threads = self.tags_of(held_out), self._threads()
         if self.calibrate:
             model = calibrated(model, held_out, gold, threads)

@@ -1,4 +1,4 @@
-"""The parameters of a parser: from weights of features to the potentials of a sentence, and from slopes back.
+"""Potentials of the trees of a grammar from weights of features, and from slopes back.
 
 begin[i, r] = rule[r] + features of gap i with rule r
 split[k, r] = features of gap k with rule r, and with its parent
@@ -9,18 +9,20 @@ tag[i, t]   = features of word i with tag t
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
+from dovetail.scorers.contract import Items, Scorer
 from dovetail.scorers.linear import Layout
-from dovetail.scorers.listed import FeatureLists, add_gradients, add_scores
-from dovetail.structures.grammar import Grammar, GrammarPotentials, Mask, cell, cell_count
+from dovetail.scorers.listed import SentenceLists, add_gradients, add_scores
+from dovetail.structures.grammar import Derivation, Grammar, GrammarBatch, GrammarPotentials, Mask, cell, cell_count
 
 Floats = NDArray[np.float64]
 
@@ -38,19 +40,71 @@ BLOCKS: dict[str, tuple[str, str]] = {
     "unary_begin": ("label", "unaries"),
     "unary_end": ("label", "unaries"),
 }
-SHARED = ("rule", "unary", "length", "root")
 
 
-class SentenceLists(NamedTuple):
-    """The features of a sentence's words and gaps: lists by group, and where the sentence begins in them."""
+class SentenceParameters(ABC):
+    """From one vector of weights to the potentials of the trees of a sentence, and back."""
 
-    lists: Mapping[str, FeatureLists]
-    first: int
-    length: int
+    grammar: Grammar
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of parameters."""
+
+    @abstractmethod
+    def potentials(
+        self, sentence: SentenceLists, weight: NDArray[np.floating[Any]], mask: Mask, roots: NDArray[np.bool_]
+    ) -> GrammarPotentials:
+        """The potentials of a sentence. mask: [cells, S]; roots: the symbols that may stand on top."""
+
+    @abstractmethod
+    def backward(self, sentence: SentenceLists, slope: GrammarPotentials, out: Floats) -> None:
+        """Add to out [parameters] the gradient from that of the potentials of a sentence."""
+
+
+@dataclass(eq=False)
+class TreeScorer(Scorer[GrammarBatch]):
+    """All trees of some sentences, of the symbols that their masks [cells, S] allow over spans.
+
+    ``roots`` [S of the treebank]: the symbols that may stand on top.
+    """
+
+    one_by_one: ClassVar[bool] = True
+
+    of_sentence: SentenceParameters
+    sentences: Sequence[SentenceLists] = field(repr=False)
+    masks: Sequence[Mask] = field(repr=False)
+    roots: NDArray[np.bool_] = field(repr=False)
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        self.parameters = self.of_sentence.size
+        self.items = len(self.sentences)
+
+    def batch(self, weight: NDArray[np.floating[Any]], which: Items | None = None) -> GrammarBatch:
+        """The charts of all sentences, or of some."""
+        chosen = self._chosen(which)
+        tables = (self.of_sentence.potentials(self.sentences[i], weight, self.masks[i], self.roots) for i in chosen)
+        return GrammarBatch(
+            self.of_sentence.grammar, tuple(tables), tuple(self.masks[i] for i in chosen), threads=self.threads
+        )
+
+    def backward(self, slope: Sequence[GrammarPotentials], out: Floats, which: Items | None = None) -> None:
+        """Add to ``out`` [parameters] the gradient from the slopes of the potentials of each sentence."""
+        for i, own in zip(self._chosen(which), slope, strict=True):
+            self.of_sentence.backward(self.sentences[i], own, out)
+
+    def work(self, item: int) -> int:
+        """The length of a sentence."""
+        return self.sentences[item].length
+
+    def _chosen(self, which: Items | None) -> list[int]:
+        return list(range(self.items)) if which is None else which.tolist()
 
 
 @dataclass(frozen=True, eq=False)
-class ParserParameters:
+class TreeParameters(SentenceParameters):
     """Which parameters there are, by block, and where each block lies in the vector of weights."""
 
     grammar: Grammar
@@ -100,27 +154,32 @@ class ParserParameters:
         """Add to out [parameters] the gradient from that of the potentials of a sentence."""
         g, n = self.grammar, sentence.length
 
-        def spread(name: str, of_table: Floats) -> None:
+        def add(name: str, of_table: Floats) -> None:
             if name in self.layouts:
                 lists = sentence.lists[BLOCKS[name][0]]
                 add_gradients(lists, sentence.first, self.layouts[name], of_table, out[self.places[name]])
 
-        spread("tag", slope.tag)
-        spread("rule_begin", slope.begin)
-        spread("rule_split", slope.split)
-        spread("rule_end", slope.end)
+        add("tag", slope.tag)
+        add("rule_begin", slope.begin)
+        add("rule_split", slope.split)
+        add("rule_end", slope.end)
         out[self.places["rule"]] += slope.begin.sum(axis=0)
         of_split, of_begin, of_end = np.zeros((3, n + 1, g.symbols))
         share_splits(slope.split, g.parent, of_split)
         of_length = out[self.places["length"]].reshape(-1, g.symbols)
         share_spans(n, slope.span, length_classes(n), of_begin, of_end, of_length)
-        spread("label_begin", of_begin)
-        spread("label_split", of_split)
-        spread("label_end", of_end)
-        spread("unary_begin", slope.unary_begin)
-        spread("unary_end", slope.unary_end)
+        add("label_begin", of_begin)
+        add("label_split", of_split)
+        add("label_end", of_end)
+        add("unary_begin", slope.unary_begin)
+        add("unary_end", slope.unary_end)
         out[self.places["unary"]] += slope.unary_begin.sum(axis=0)
         out[self.places["root"]] += slope.root
+
+
+def block_outputs(grammar: Grammar, block: str) -> int:
+    """How many things a block of features scores."""
+    return int(getattr(grammar, BLOCKS[block][1]))
 
 
 def length_classes(n: int) -> NDArray[np.int64]:
@@ -171,7 +230,9 @@ def share_splits(slope: Floats, parent: NDArray[np.int32], out: Floats) -> None:
                 out[k, parent[r]] += slope[k, r]
 
 
-def used_outputs(derivations: Sequence[Any], firsts: Sequence[int], grammar: Grammar) -> dict[str, tuple[Any, Any]]:
+def used_outputs(
+    derivations: Sequence[Derivation], firsts: Sequence[int], grammar: Grammar
+) -> dict[str, tuple[Any, Any]]:
     """For each block the positions and outputs of the parts that some trees use: two arrays [uses] each."""
     found: dict[str, list[tuple[Any, Any]]] = {name: [] for name in BLOCKS}
     for tree, first in zip(derivations, firsts, strict=True):

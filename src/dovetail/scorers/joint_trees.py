@@ -1,4 +1,4 @@
-"""The parameters of a joint parser: those of a parser, those of entities, and those of both together."""
+"""Potentials of trees with entities from weights of trees, of entities, and of both together."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from dovetail.grammars.joint import NONE, OUTSIDE, JointGrammar
 from dovetail.kernel import kernel
-from dovetail.models.joint.entity_parameters import EntityParameters
-from dovetail.models.parser.parameters import ParserParameters, SentenceLists
+from dovetail.scorers.entities import EntityParameters
+from dovetail.scorers.listed import SentenceLists
+from dovetail.scorers.trees import SentenceParameters, TreeParameters
 from dovetail.structures.grammar import Grammar, GrammarPotentials, Mask
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class JointParameters:
+class JointParameters(SentenceParameters):
     """The parameters of the parser, then those of entities, then those of both together: a weight for every rule and
     unary rule that has to do with an entity.
 
@@ -28,18 +29,18 @@ class JointParameters:
     """
 
     joint: JointGrammar
-    parser: ParserParameters
+    parser: TreeParameters
     entities: EntityParameters
 
     @property
-    def grammar(self) -> Grammar:
+    def grammar(self) -> Grammar:  # type: ignore[override]
         """The joint grammar."""
         return self.joint.grammar
 
     @cached_property
     def places(self) -> dict[str, slice]:
         """Where each block lies in the vector of weights; the parser's come first, as they are there."""
-        sizes = {"entities": self.entities.size, "joint_rule": len(self._mixed), "joint_unary": len(self._mixed_unary)}
+        sizes = {"entities": self.entities.size, "joint_rule": len(self.mixed), "joint_unary": len(self.mixed_unary)}
         edges = (self.parser.size + np.concatenate([[0], np.cumsum(list(sizes.values()))])).tolist()
         return {name: slice(edges[i], edges[i + 1]) for i, name in enumerate(sizes)}
 
@@ -49,12 +50,12 @@ class JointParameters:
         return int(self.places["joint_unary"].stop)
 
     @cached_property
-    def _mixed(self) -> NDArray[np.int64]:
+    def mixed(self) -> NDArray[np.int64]:
         """The rules that have an entity below, at or above them."""
         return np.flatnonzero(self.joint.rule_kind > 0)
 
     @cached_property
-    def _mixed_unary(self) -> NDArray[np.int64]:
+    def mixed_unary(self) -> NDArray[np.int64]:
         """The same of unary rules."""
         return np.flatnonzero(self.joint.symbol_place[self.grammar.unary_parent] != OUTSIDE)
 
@@ -74,10 +75,10 @@ class JointParameters:
         plain = np.ascontiguousarray(mask[:, : self.parser.grammar.symbols])
         base = self.parser.potentials(sentence, weight[: self.parser.size], plain, roots)
         begin = base.begin[:, joint.rule_base]
-        begin[:, self._mixed] += weight[self.places["joint_rule"]]
+        begin[:, self.mixed] += weight[self.places["joint_rule"]]
         split, end = base.split[:, joint.rule_base], base.end[:, joint.rule_base]
         unary_begin, unary_end = np.zeros((2, sentence.length + 1, self.grammar.unaries))
-        unary_begin[:, self._mixed_unary] = weight[self.places["joint_unary"]]
+        unary_begin[:, self.mixed_unary] = weight[self.places["joint_unary"]]
         chained, chains = self._chain_rules, joint.unary_base[self._chain_rules]
         unary_begin[:, chained] += base.unary_begin[:, chains]
         unary_end[:, chained] += base.unary_end[:, chains]
@@ -92,8 +93,8 @@ class JointParameters:
     def backward(self, sentence: SentenceLists, slope: GrammarPotentials, out: Floats) -> None:
         """Add to out [parameters] the gradient from that of the potentials of a sentence."""
         joint, base, n = self.joint, self.parser.grammar, sentence.length
-        out[self.places["joint_rule"]] += slope.begin[:, self._mixed].sum(axis=0)
-        out[self.places["joint_unary"]] += slope.unary_begin[:, self._mixed_unary].sum(axis=0)
+        out[self.places["joint_rule"]] += slope.begin[:, self.mixed].sum(axis=0)
+        out[self.places["joint_unary"]] += slope.unary_begin[:, self.mixed_unary].sum(axis=0)
         begin, split, end = np.zeros((3, n + 1, base.rules))
         for of_joint, of_base in ((slope.begin, begin), (slope.split, split), (slope.end, end)):
             fold_columns(of_joint, joint.rule_base, of_base)
