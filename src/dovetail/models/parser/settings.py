@@ -77,7 +77,7 @@ class TreeParserSettings:
         "viterbi", "Return the most probable tree, or the most probable brackets.", choices=("viterbi", "recall")
     )
     """recall: the tree with the most constituents expected to be right."""
-    calibrate: bool = settings.calibrate(False)
+    calibrate: bool = settings.calibrate(default=False)
     """One factor for all weights, which changes probabilities but no ranking."""
     patience: int = settings.patience(3)
     seed: int = settings.seed()
