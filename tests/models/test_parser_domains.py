@@ -60,9 +60,9 @@ def test_the_used_weights_have_the_whole_gradient() -> None:
     trees = [s.tree for s in SHARED if s.tree is not None]
     training = ParserTraining.prepare(SHARED, trees, [t.tags() for t in trees], parser._settings(), None)
     objective = training.objective
-    used = Share.used(objective, training.start)
+    used = Share.used(objective, training.origin)
     rng = np.random.default_rng(1)
-    weight = training.start + np.where(np.isin(np.arange(len(training.start)), used.share), rng.normal(size=1), 0.0)
+    weight = training.origin + np.where(np.isin(np.arange(len(training.origin)), used.share), rng.normal(size=1), 0.0)
     whole, own = SparseGradient.of_size(objective.parameters), SparseGradient.of_size(used.parameters)
     some = np.arange(7)
     loss = used.accumulate(weight[used.share], some, own)

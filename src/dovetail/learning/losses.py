@@ -46,8 +46,9 @@ def softmax_margin(batch: Batch, gold: Any, allowed: Allowed = None, cost: float
     if allowed is not None:
         gold = batch.restrict(allowed).best()
     gold_score = batch.score(gold)
-    log_z, marginals = batch.with_cost(gold, cost).log_partition_and_marginals(in_place=True)
-    return float(log_z.sum() - gold_score.sum()), batch.subtract(marginals, gold)
+    costly = batch.with_cost(gold, cost)
+    log_z, marginals = costly.log_partition_and_marginals(in_place=True)
+    return float(log_z.sum() - gold_score.sum()), costly.subtract(marginals, gold)
 
 
 LOSSES: dict[str, Loss] = {

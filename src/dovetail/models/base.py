@@ -132,7 +132,7 @@ class Estimator:
         held_out = self._examples(dev, None, "dev") if dev is not None else None
         self._train(corpus, held_out, run)
         sizes = {"sentences": len(corpus), "tokens": sum(map(len, corpus))}
-        self.card_ = sizes | self.card_ | {"dev": self.score(held_out) if held_out is not None else None}
+        self.card_ = sizes | {"dev": None} | self.card_
         return self
 
     def _train(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> None:
@@ -143,7 +143,10 @@ class Estimator:
             monitor.dev_score = self._dev_scorer(training, held_out)
         model = training.export(self._minimise(training, monitor, run))
         self.card_["stopped"] = monitor.reason
-        self.model_ = model if held_out is None else self._tuned(model, held_out, training)
+        self.model_ = model
+        if held_out is not None:
+            self.model_ = self._tuned(model, held_out, training)
+            self.card_["dev"] = self._held_out_score(held_out, training)
 
     def _examples(self, given: Any, answers: Any, what: str) -> list[Any]:
         """Sentences with their right answers in them, checked; ``what`` they are: training, dev or gold."""
@@ -160,6 +163,10 @@ class Estimator:
     def _tuned(self, model: Any, held_out: list[Any], training: Any) -> Any:
         """The model with what is chosen on held-out sentences."""
         return model
+
+    def _held_out_score(self, held_out: list[Any], training: Any) -> float:
+        """The score of the trained model on held-out sentences."""
+        return self.score(held_out)
 
     def _monitor(self, run: Run) -> Monitor:
         return Monitor(report=run.progress, patience=self._setting("patience"), dev_every=self._dev_every())

@@ -273,7 +273,8 @@ class Tagger(TaggerSettings, Estimator):
         header, arrays = super().packed(half)
         if not compact:
             return header, arrays
-        return header | {"version": COMPACT_VERSION}, self._model().with_short_keys().arrays(compact=True)
+        model = self._model().with_short_keys()
+        return header | model.header() | {"version": COMPACT_VERSION}, model.arrays(compact=True)
 
     def _stored_settings(self) -> dict[str, Any]:
         return super()._stored_settings() | {"features": self._model().features.name}
