@@ -130,11 +130,9 @@ class Training:
             reporter.doing(self.first)
 
     def fit(self, model: Any, reporter: Reporter, data: Any, **how: Any) -> None:
-        """Train a model, with what its ``fit`` takes."""
-        takes = inspect.signature(model.fit).parameters
-        # ``told`` is what DependencyParser calls ``doing``
-        how |= {"progress": reporter.trained, "doing": reporter.doing, "told": reporter.doing}
-        model.fit(data, **{name: value for name, value in how.items() if name in takes})
+        """Train a model."""
+        how |= {"progress": reporter.trained, "doing": reporter.doing}
+        model.fit(data, **{name: value for name, value in how.items() if value is not None})
 
     def save(self, model: Any, reporter: Reporter) -> None:
         """Write a trained model."""
