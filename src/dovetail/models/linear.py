@@ -21,6 +21,7 @@ from dovetail.learning.losses import LOSSES
 from dovetail.learning.objective import Gold, Objective
 from dovetail.learning.priors import Prior
 from dovetail.memory import release_memory
+from dovetail.models.base import Training
 from dovetail.scorers.compiled import CompiledPart, PartSettings
 from dovetail.scorers.parts import Form, PartsScorer
 from dovetail.scorers.weights import Weights
@@ -105,7 +106,7 @@ Model = TypeVar("Model", bound=LinearModel)
 
 
 @dataclass
-class LinearTraining(Generic[Model]):
+class LinearTraining(Training, Generic[Model]):
     """A corpus made ready: the objective, its prior, and the way back to a model.
 
     ``model`` is what is to be trained, without weights; ``form`` may forbid less in training than in answers.
@@ -162,10 +163,6 @@ class LinearTraining(Generic[Model]):
         compiled = self.model.compilers(sentences)
         parts = {part: made.reader(compiled[part]) for part, made in self.parts.items()}
         return PartsScorer(form or self.scorer.form, offsets_of(sentences), parts, self.scorer.threads)
-
-    def start(self, init: Any = None) -> Floats:
-        """Zeros: where training starts."""
-        return np.zeros(self.objective.parameters)
 
     def curvature(self) -> Floats:
         """A guess at the diagonal of the Hessian, for L-BFGS: ``2 l2 + 0.1 sqrt(places where the feature fires)``."""
