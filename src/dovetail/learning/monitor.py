@@ -39,8 +39,8 @@ class Monitor:
     """Called after every pass; answers whether to stop.
 
     ``dev_score`` (weights to score, higher is better) is asked every ``dev_every`` passes; training stops when it has
-    not risen for ``patience`` askings. ``save`` gets the optimiser's state every ``save_every`` passes, and after so many
-    ``save_seconds`` without.
+    not risen for ``patience`` askings. ``save`` gets the optimiser's state every ``save_every`` passes, and
+    after ``save_seconds`` without.
     """
 
     report: Callable[[Progress], None] | None = None
