@@ -18,7 +18,7 @@ class ParserTraining(Training):
 
     kind, model, settings = "parser", "Parser", TreeParserSettings
     domains: ClassVar[type[Domains] | None] = Domains
-    takes = "domain dev_domain unlabelled clusters save_clusters"
+    takes = "domain dev_domain unlabelled clusters save_clusters init resume half"
     learns = "Trees: brackets, or JSON lines with a field tree (may be .gz)"
     own: ClassVar[Mapping[str, Any]] = {"input_format": options.TreeFormat}
 
