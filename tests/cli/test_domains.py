@@ -88,7 +88,6 @@ def test_domains_without_a_common_label_are_doubted(run: Run, data: Path, tmp_pa
         (["--domain", "=news.conll"], "give a name and a file"),
         (["--domain", "n=a", "--domain", "n=b"], "--domain n is given twice"),
         (["--domain", "n=a", "--dev", "b"], "--dev is not for several domains"),
-        (["--domain", "n=a", "--resume"], "--resume is not for several domains"),
         (["--train", "a", "--sigma", "0"], "--sigma is for several domains"),
         (["--train", "a", "--strategy", "all"], "--strategy is for several domains"),
         (["--train", "a", "--no-restrict"], "--no-restrict is for several domains"),

@@ -29,7 +29,8 @@ def test_constituents_of_each_in_one_file(run: Run, folder: Path) -> None:
                  f"chat={folder / 'chat.jsonl'}", "--output", folder / "p.dovetail", "--iterations", 2, "--batch", 8,
                  "--sigma", 0.2, "--tags", "given", "--quiet")  # fmt: skip
     assert result.code == 0, result.err
-    assert "news: trained on 25 sentences" in result.out
+    assert "news: trained on 25 trees" in result.out
+    assert "sigma: 0.2" in result.out
     assert "2 domains" in result.out
     model = ("--model", folder / "p.dovetail")
     for domain in ((), ("--domain", "news"), ("--domain", "chat")):

@@ -176,6 +176,7 @@ class Estimator:
         if held_out is not None:
             self.model_ = self._tuned(model, held_out, training)
             self.card_["dev"] = self._held_out_score(held_out, training)
+        self._finish(corpus, run)
 
     def _examples(self, given: Any, answers: Any, what: str) -> list[Any]:
         """Sentences with their right answers in them, checked; ``what`` they are: training, dev or gold."""
@@ -197,6 +198,9 @@ class Estimator:
         """The score of the trained model on held-out sentences."""
         return self.score(held_out)
 
+    def _finish(self, corpus: list[Any], run: Run) -> None:
+        """Learn what there is besides the model."""
+
     def _monitor(self, run: Run) -> Monitor:
         return Monitor(report=run.progress, patience=self._setting("patience"), dev_every=self._dev_every())
 
@@ -213,7 +217,8 @@ class Estimator:
         start = training.start(None if run.init is None else run.init._model())
         saved = resume = None
         if run.checkpoint is not None:
-            settings = {name: value for name, value in self.get_params(deep=False).items() if name not in FREE}
+            every = {name: v for name, v in self.get_params().items() if not isinstance(v, Estimator)}
+            settings = {name: value for name, value in every.items() if name.rpartition("__")[2] not in FREE}
             saved = Checkpoint.of(run.checkpoint, settings, *training.fingerprint(), start)
             resume, monitor.save = saved.load(), saved.save
             if resume is not None:

@@ -190,10 +190,6 @@ class NestedForm:
             table = getattr(slope, part)
             table[:, : self.labels] += table[:, self.labels :]
             found[part] = table
-        tokens = int(offsets[-1])
-        if len(found[PHRASE]) > tokens * self.phrases:  # a margin looks at longer segments, which have no features
-            wide = found[PHRASE].reshape(tokens, -1, 2 * self.labels)[:, : self.phrases]
-            found[PHRASE] = np.ascontiguousarray(wide).reshape(-1, 2 * self.labels)
         found[WORD] = np.ascontiguousarray(slope.word[:, :1])
         return found, np.concatenate([getattr(slope, name).ravel() for name in TABLES])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +68,11 @@ class Parser(TreeParserSettings, Estimator):
             self.model_ = generative_model(gold_trees(corpus, "training"), self._settings(), self.smoothing)
             score = self.score(held_out) if held_out is not None else None
             self.card_ |= {"stopped": "counted", "dev": score}
+            self._finish(corpus, run)
         else:
             super()._train(corpus, held_out, run)
+
+    def _finish(self, corpus: list[Sentence], run: Run) -> None:
         self.card_ |= self._model().sizes()
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ParserTraining:
@@ -232,13 +235,6 @@ class Parser(TreeParserSettings, Estimator):
         """The weights of the features: what the parsers of several domains differ in."""
         weight: NDArray[np.float32] = self._model().weight
         return weight
-
-    def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
-        """A parser like this one with other weights."""
-        made = type(self)(**self.get_params())
-        made.model_ = self._model().with_weights(weight)
-        made.card_ = dict(self.card_)
-        return made
 
     def _layers_read(self) -> tuple[str, ...]:
         return ("pos",) if self.tags == "given" else ()

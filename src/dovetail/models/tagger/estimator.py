@@ -25,7 +25,7 @@ from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, best_with_bias, chain_training
 from dovetail.models.tagger.settings import TaggerSettings
-from dovetail.models.tagger.tuning import COARSE_BALANCES, agreeing, balanced, calibrated
+from dovetail.models.tagger.tuning import COARSE_BALANCES, Tuning, agreeing, balanced, calibration
 from dovetail.scorers.compiled import PartSettings, Spread
 from dovetail.structures.chain import ChainBatch
 from dovetail.text.given import as_sentence
@@ -151,15 +151,19 @@ class Tagger(TaggerSettings, Estimator):
         return dev_score
 
     def _tuned(self, model: ChainModel, held_out: list[Sentence], training: Any) -> ChainModel:
+        return self.tuning(model, held_out).applied(model)
+
+    def tuning(self, model: ChainModel, held_out: list[Sentence]) -> Tuning:
+        """What held-out sentences decide about a model, as far as the settings let them."""
         gold, threads = self.tags_of(held_out), self._threads()
-        if self.calibrate:
-            model = calibrated(model, held_out, gold, threads)
+        factor = calibration(model, held_out, gold, threads) if self.calibrate else 1.0
+        model = model.scaled(factor)
         if model.labels.scheme is not None:
             if self.agree:
                 model = agreeing(model, held_out, gold, threads)
             if self.balance:
                 model = balanced(model, held_out, gold, threads)
-        return model
+        return Tuning(factor, model.agreement, model.outside)
 
     # answers
 
