@@ -58,6 +58,18 @@ def test_strategies(run: Run, data: Path, web: Path, tmp_path: Path, strategy: s
     assert MultiDomainTagger.load(tmp_path / "m").strategy == strategy
 
 
+def test_a_run_goes_on_and_starts_from_a_model_of_one(
+    run: Run, data: Path, web: Path, model: Path, tmp_path: Path
+) -> None:
+    dev = ("--dev-domain", f"news={data / 'dev.conll'}")
+    code, _, err = train(run, data, web, tmp_path / "m", *dev, "--resume")
+    assert (code, "give sigma" in err) == (2, True)
+    code, out, err = train(run, data, web, tmp_path / "m", *dev, "--resume", "--sigma", 0.2, "--init", model)
+    assert code == 0, err
+    assert "sigma: 0.2" in out
+    assert not (tmp_path / "m.checkpoint").exists()
+
+
 def test_unknown_domains_are_told(run: Run, data: Path, web: Path, model: Path, tmp_path: Path) -> None:
     train(run, data, web, tmp_path / "m", "--strategy", "target")
     for command in ("annotate", "explain"):

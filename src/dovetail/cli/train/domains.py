@@ -11,7 +11,7 @@ from dovetail.cli.domains import named_files
 from dovetail.cli.scores import label_of, tagset
 from dovetail.cli.train.options import given_settings
 from dovetail.errors import DovetailError
-from dovetail.models.domains.settings import DependencyDomainSettings, ParserDomainSettings, TaggerDomainSettings
+from dovetail.models.domains.settings import DependencyDomainSettings, DomainSettings, TaggerDomainSettings
 
 if TYPE_CHECKING:
     from dovetail.cli.train.training import Training
@@ -25,7 +25,7 @@ class Domains:
 
     model: ClassVar[str] = "MultiDomainParser"
     """The name of the estimator of several domains in ``dovetail``."""
-    settings: ClassVar[type] = ParserDomainSettings
+    settings: ClassVar[type] = DomainSettings
     """What it has besides the model of one."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
+from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator, Run
 from dovetail.models.domains.settings import DomainSettings
 from dovetail.models.domains.training import Domain, DomainTraining
@@ -109,12 +110,13 @@ class MultiDomain(DomainSettings, Estimator):
         ends = np.cumsum([0, *map(len, corpus.values())]).tolist()
         domains = [self._domain(training, low, high) for low, high in pairwise(ends)]
         score = self._dev_scorer(model, domains, held_out) if held_out is not None else None
-        run = self._begin(model, training, run)
+        run, interrupted = self._begin(model, training, run)
         best: tuple[float, DomainTraining, Floats, str] | None = None
         before = None
         for sigma in trials:
             several = DomainTraining(training, domains, STRATEGIES[self.strategy][0], sigma, before)
             monitor = self._monitor(run)
+            monitor.interrupted = interrupted
             if score is not None:
                 monitor.dev_score = partial(score, several)
             weight = self._minimise(several, monitor, run)
@@ -148,9 +150,9 @@ class MultiDomain(DomainSettings, Estimator):
         found: Domain = training.of_domain(low, high)
         return found
 
-    def _begin(self, model: Any, training: Any, run: Run) -> Run:
-        """What all domains start from."""
-        return run
+    def _begin(self, model: Any, training: Any, run: Run) -> tuple[Run, bool]:
+        """The run with what all domains start from, and whether finding it was interrupted."""
+        return run, False
 
     def _keep(self, model: Any, several: DomainTraining, weight: Floats, held_out: Corpora | None) -> None:
         """Set what answers, from the model of the shared weights and from those of all.
@@ -212,6 +214,20 @@ class MultiDomain(DomainSettings, Estimator):
     def predict(self, sentences: Any, domain: str | None = None) -> list[Any]:
         """The best answer to every sentence of a domain."""
         found: list[Any] = self.model_of(domain).predict(sentences)
+        return found
+
+    def predict_marginals(self, sentences: Any, domain: str | None = None) -> Any:
+        """The probabilities of the parts of answers: see the method of the same name of the model of a domain."""
+        return self.model_of(domain).predict_marginals(sentences)
+
+    def kbest(self, X: Any, k: int = 10, domain: str | None = None) -> list[list[Answer]]:
+        """The k most probable answers to every sentence of a domain, best first, each with its probability."""
+        found: list[list[Answer]] = self.model_of(domain).kbest(X, k)
+        return found
+
+    def sample(self, X: Any, n: int = 1, seed: int | None = None, domain: str | None = None) -> list[list[Answer]]:
+        """``n`` answers to every sentence of a domain, drawn exactly from the distribution of its model."""
+        found: list[list[Answer]] = self.model_of(domain).sample(X, n, seed)
         return found
 
     def annotate(  # type: ignore[override]

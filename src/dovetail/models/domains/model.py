@@ -86,7 +86,7 @@ class DomainModel:
         domains = {name: deviation.with_short_keys() for name, deviation in self.domains.items()}
         return replace(self, shared=self.shared.with_short_keys(), domains=domains)
 
-    def arrays(self, half: bool, compact: bool = False) -> Arrays:
+    def arrays(self, half: bool = False, compact: bool = False) -> Arrays:
         """As named arrays for a model file."""
         own = [d.arrays(f"domain{i}", half, compact) for i, d in enumerate(self.domains.values())]
         return self.shared.arrays(half, compact) | {name: array for arrays in own for name, array in arrays.items()}

@@ -15,13 +15,12 @@ from dovetail.modelfile import Arrays
 from dovetail.models.base import Run
 from dovetail.models.dependency.estimator import DependencyParser
 from dovetail.models.domains.estimator import Corpora, MultiDomain, pooled
-from dovetail.models.domains.settings import ParserDomainSettings
 from dovetail.models.domains.training import DomainTraining
 from dovetail.models.parser.estimator import Parser
 
 
 @dataclass(kw_only=True, eq=False)
-class MultiDomainParser(ParserDomainSettings, MultiDomain):
+class MultiDomainParser(MultiDomain):
     """A parser for each of several domains, and one for other text, whose weights lean on each other.
 
     They share a grammar, a tagger and features, read off the text of all domains; a domain has weights of its own for
@@ -43,6 +42,7 @@ class MultiDomainParser(ParserDomainSettings, MultiDomain):
     kinds: ClassVar = {"parser": (Parser, (0.3,)), "dependency": (DependencyParser, (0.1,))}
 
     parser: Parser | DependencyParser
+    """The kind of parser, with its settings."""
     model_: dict[str | None, Any] | None = field(default=None, init=False, repr=False)
 
     def parser_of(self, domain: str | None = None) -> Any:
@@ -58,12 +58,13 @@ class MultiDomainParser(ParserDomainSettings, MultiDomain):
                 "features='generative' has no weights to share: count the trees of each domain by itself"
             )
 
-    def _begin(self, model: Any, training: Any, run: Run) -> Run:
+    def _begin(self, model: Any, training: Any, run: Run) -> tuple[Run, bool]:
         if not isinstance(model, DependencyParser):
-            return run
-        alone = run._replace(checkpoint=None)
-        model.model_ = training.export(model._minimise(training, model._monitor(alone), alone))
-        return run._replace(init=model)
+            return run, False
+        monitor = model._monitor(run)
+        weight = model._minimise(training, monitor, run._replace(checkpoint=None))
+        model.model_ = training.export(weight)
+        return run._replace(init=model), monitor.interrupted
 
     def _keep(self, model: Any, several: DomainTraining, weight: Any, held_out: Corpora | None) -> None:
         training, dev = several.pooled, held_out or {}

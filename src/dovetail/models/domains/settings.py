@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from dovetail.models import settings
 from dovetail.models.settings import setting
@@ -30,22 +29,12 @@ class DomainSettings:
 class TaggerDomainSettings(DomainSettings):
     """The same for taggers."""
 
-    tagger: Any
-    """What every domain's tagger is like: features, order, penalties, optimiser and all else."""
     sigma: float | None = deviation(shown="chosen on dev, else 0.1")
     restrict: bool = setting(True, "Let a domain predict only labels seen in its own data.")
 
 
 @dataclass(kw_only=True, eq=False)
-class ParserDomainSettings(DomainSettings):
-    """The same for parsers of constituents."""
-
-    parser: Any
-    """The kind of parser, with its settings."""
-
-
-@dataclass(kw_only=True, eq=False)
-class DependencyDomainSettings(ParserDomainSettings):
+class DependencyDomainSettings(DomainSettings):
     """The same for parsers of dependencies."""
 
     sigma: float | None = deviation(shown="0.1")

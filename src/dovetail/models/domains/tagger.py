@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from dovetail.errors import DovetailError
-from dovetail.modelfile import COMPACT_VERSION, Arrays, save_model
+from dovetail.modelfile import Arrays
 from dovetail.models.base import Run
 from dovetail.models.domains.estimator import Corpora, MultiDomain, pooled
 from dovetail.models.domains.model import Deviation, DomainModel
 from dovetail.models.domains.settings import TaggerDomainSettings
 from dovetail.models.domains.training import Domain, DomainTraining
+from dovetail.models.tagger.compact import CompactEstimator
 from dovetail.models.tagger.domain import chain_domain
-from dovetail.models.tagger.estimator import Tagger, check_storage
+from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainTraining
 from dovetail.models.tagger.tuning import Tuning
 from dovetail.text.sentence import Sentence
-from dovetail.version import __version__
 
 
 @dataclass(kw_only=True, eq=False)
-class MultiDomainTagger(TaggerDomainSettings, MultiDomain):
+class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
     """Taggers of several domains, trained at once: each has weights of its own, drawn around weights that all share.
 
     Domains may have different labels: a domain learns and answers its own. Text of no known domain is tagged by the
@@ -47,6 +46,7 @@ class MultiDomainTagger(TaggerDomainSettings, MultiDomain):
     kinds: ClassVar = {"tagger": (Tagger, (0.1, 0.3))}
 
     tagger: Tagger = field(default_factory=Tagger)
+    """What every domain's tagger is like: features, order, penalties, optimiser and all else."""
     model_: DomainModel | None = field(default=None, init=False, repr=False)
     _made: dict[str | None, Tagger] = field(default_factory=dict, init=False, repr=False)
 
@@ -101,21 +101,6 @@ class MultiDomainTagger(TaggerDomainSettings, MultiDomain):
         return self._made[domain]
 
     # files
-
-    def save(
-        self, path: str | Path, *, half: bool = False, compact: bool = False, card: dict[str, Any] | None = None
-    ) -> None:
-        """Write the model of all domains to one file; ``half`` and ``compact`` as of `Tagger.save`."""
-        header, arrays = self.packed(half, compact)
-        save_model(path, header | {"card": self.card_ | (card or {})}, arrays)
-
-    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
-        """The header and the arrays of a model file."""
-        check_storage(half, compact)
-        model = self._model().with_short_keys() if compact else self._model()
-        header = {"kind": self.kind, "dovetail": __version__, "settings": self._stored_settings()}
-        version = {"version": COMPACT_VERSION} if compact else {}
-        return header | version | model.header(), model.arrays(half, compact)
 
     def _stored_settings(self) -> dict[str, Any]:
         return super()._stored_settings() | {"tagger": self._one(None)._stored_settings()}
