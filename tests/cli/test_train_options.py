@@ -55,7 +55,7 @@ def setting_options_of(kind: type[Training]) -> dict[str, Any]:
 def wrong_values(one: Field[Any], known: Setting) -> Iterator[Any]:
     """Values on the other side of each bound, of the right type."""
     if known.choices:
-        yield "x" if isinstance(known.choices[0], str) else max(known.choices) + 1
+        yield "x" if isinstance(next(iter(known.choices)), str) else max(known.choices) + 1
         return
     step = 1 if str(one.type).startswith("int") else 0.001
     yield from (bound - step for bound in [known.least] if bound is not None)

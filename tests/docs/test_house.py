@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
+import dovetail
+from dovetail.models.base import Estimator
 from dovetail.structures.contract import Structure
 from tests.docs.pages import ROOT, blocks
 from tests.structures.cases import CASES
@@ -55,6 +58,18 @@ def test_the_structures_are_those_of_the_conformance_suite() -> None:
     assert {folder.strip("`/") for folder, *_ in rows("Structures")} == folders
     methods = DESIGN.split("All five keep one contract", 1)[1].split("\n\n", 1)[0]
     assert all(hasattr(Structure, method) for method in in_code(methods))
+
+
+def test_every_model_can_be_loaded_by_its_kind() -> None:
+    homes = [str(path.relative_to(SOURCE).with_suffix("")).replace("/", ".") for path in SOURCE.glob("models/*/*.py")]
+    found: dict[str, str] = {}
+    for home in homes:
+        for name, value in vars(import_module(f"dovetail.{home}")).items():
+            if isinstance(value, type) and issubclass(value, Estimator) and "kind" in vars(value):
+                found[value.kind] = name
+    assert found == {kind: name for kind, (name, _) in dovetail._KINDS.items()}
+    assert all(getattr(dovetail, name).kind == kind for kind, name in found.items())
+    assert set(found.values()) <= set(dovetail.__all__)
 
 
 def test_the_layout_is_that_of_the_tree() -> None:
