@@ -20,6 +20,7 @@ from dovetail.models.domains.model import DomainModel, Tuning
 from dovetail.models.domains.names import check_by_name, check_data, check_known
 from dovetail.models.domains.settings import TaggerDomainSettings
 from dovetail.models.domains.training import Domain, DomainTraining
+from dovetail.models.layers import LayerTaggers
 from dovetail.models.tagger.estimator import Input, Tagger, check_storage
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel
@@ -95,6 +96,7 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
         held_out = {name: self._data(name, given, "dev") for name, given in (dev or {}).items()}
         _check_domains(data, held_out)
         made = self._compiled(data, held_out)
+        held_out = {name: replace(one, sentences=self.layers_.filled(one.sentences)) for name, one in held_out.items()}
         score = self._mean_scorer(made, list(data), held_out) if held_out else None
         best: tuple[float, float, HierarchicalObjective, Floats, Monitor] | None = None
         top, fixed = STRATEGIES[self.strategy]
@@ -152,13 +154,14 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
         return _Data(corpus, [*self.tagger.tags_of(corpus)])
 
     def _compiled(self, data: Mapping[str, _Data], held_out: Mapping[str, _Data]) -> DomainTraining:
-        tagger = self.tagger
+        tagger = replace(self.tagger)
         pooled = _pooled(data.values())
         labels = LabelSet.learn(pooled.tags, tagger.scheme)
         features = tagger.features_for(pooled.sentences, _pooled(held_out.values()).sentences if held_out else None)
         lacking = {c for c in features.optional for d in data.values() if not any(c in s.layers for s in d.sentences)}
         features = features.without_columns(lacking)  # what one domain has and another lacks tells domains apart
-        training = tagger.prepared(pooled.sentences, features)
+        training = tagger.prepared(tagger._learn_layers(features, pooled.sentences, lambda what: None), features)
+        self.layers_ = tagger.layers_
         domains = []
         first = 0
         for one in data.values():
@@ -238,7 +241,7 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
         if domain not in self._made:
             made = Tagger(**self.tagger.get_params())
             made.model_ = model.model_of(domain)
-            made.card_ = self.card_
+            made.card_, made.layers_ = self.card_, self.layers_
             self._made[domain] = made
         return self._made[domain].set_params(threads=self.tagger.threads)
 
@@ -269,7 +272,8 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
         settings = {"strategy": self.strategy, "sigma": self.sigma, "restrict": self.restrict, "tagger": tagger}
         header = {"kind": self.kind, "dovetail": __version__, "settings": settings, "card": self.card_ | (card or {})}
         version = {"version": COMPACT_VERSION} if compact else {}
-        save_model(path, header | version | model.header(), model.arrays(half, compact))
+        layers, arrays = self.layers_.packed(half, compact)
+        save_model(path, header | version | model.header() | layers, model.arrays(half, compact) | arrays)
 
     @classmethod
     def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> MultiDomainTagger:
@@ -282,6 +286,7 @@ class MultiDomainTagger(TaggerDomainSettings, Estimator):
             found = cls(tagger=tagger, **{k: settings[k] for k in ("strategy", "sigma", "restrict")})
             found.model_ = DomainModel.from_file(header, arrays, [call(f) for f in functions])
             tagger.features = found.model_.shared.features
+            found.layers_ = LayerTaggers.unpacked(header, arrays)
         except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
         found.card_ = header.get("card", {})
