@@ -9,9 +9,8 @@ import numpy as np
 from common import show
 from finkel_table_5_5 import by_genre
 
-from dovetail import DependencyParser, Sentence
+from dovetail import DependencyParser, MultiDomainParser, Sentence
 from dovetail.evaluate import attachment_counts, stratified_shuffling
-from dovetail.models.dependency.domains import fit_domains
 from dovetail.text.dependencies import with_dependencies
 
 PUBLISHED = {
@@ -23,7 +22,6 @@ PUBLISHED = {
     "VOA": (89.17, 92.11, 90.67, 92.09),
 }
 STRATEGIES = ("target", "all", "augment", "hierarchical")
-SIGMA = {"all": 0.0, "augment": 1.0, "hierarchical": 0.1}
 
 
 def trained(strategy: str, train: dict[str, list[Sentence]], args: argparse.Namespace) -> dict[str, DependencyParser]:
@@ -34,8 +32,8 @@ def trained(strategy: str, train: dict[str, list[Sentence]], args: argparse.Name
 
     if strategy == "target":
         return {genre: new().fit(sentences) for genre, sentences in train.items()}
-    parsers = fit_domains(new(), train, sigma=SIGMA[strategy])
-    return {genre: parsers[genre] for genre in train}
+    parsers = MultiDomainParser(parser=new(), strategy=strategy).fit(train)
+    return {genre: parsers.parser_of(genre) for genre in train}
 
 
 if __name__ == "__main__":

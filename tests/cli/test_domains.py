@@ -58,6 +58,18 @@ def test_strategies(run: Run, data: Path, web: Path, tmp_path: Path, strategy: s
     assert MultiDomainTagger.load(tmp_path / "m").strategy == strategy
 
 
+def test_a_run_goes_on_and_starts_from_a_model_of_one(
+    run: Run, data: Path, web: Path, model: Path, tmp_path: Path
+) -> None:
+    dev = ("--dev-domain", f"news={data / 'dev.conll'}")
+    code, _, err = train(run, data, web, tmp_path / "m", *dev, "--resume")
+    assert (code, "give sigma" in err) == (2, True)
+    code, out, err = train(run, data, web, tmp_path / "m", *dev, "--resume", "--sigma", 0.2, "--init", model)
+    assert code == 0, err
+    assert "sigma: 0.2" in out
+    assert not (tmp_path / "m.checkpoint").exists()
+
+
 def test_unknown_domains_are_told(run: Run, data: Path, web: Path, model: Path, tmp_path: Path) -> None:
     train(run, data, web, tmp_path / "m", "--strategy", "target")
     for command in ("annotate", "explain"):
@@ -88,7 +100,6 @@ def test_domains_without_a_common_label_are_doubted(run: Run, data: Path, tmp_pa
         (["--domain", "=news.conll"], "give a name and a file"),
         (["--domain", "n=a", "--domain", "n=b"], "--domain n is given twice"),
         (["--domain", "n=a", "--dev", "b"], "--dev is not for several domains"),
-        (["--domain", "n=a", "--resume"], "--resume is not for several domains"),
         (["--train", "a", "--sigma", "0"], "--sigma is for several domains"),
         (["--train", "a", "--strategy", "all"], "--strategy is for several domains"),
         (["--train", "a", "--no-restrict"], "--no-restrict is for several domains"),

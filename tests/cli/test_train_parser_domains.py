@@ -29,7 +29,8 @@ def test_constituents_of_each_in_one_file(run: Run, folder: Path) -> None:
                  f"chat={folder / 'chat.jsonl'}", "--output", folder / "p.dovetail", "--iterations", 2, "--batch", 8,
                  "--sigma", 0.2, "--tags", "given", "--quiet")  # fmt: skip
     assert result.code == 0, result.err
-    assert "news: trained on 25 sentences" in result.out
+    assert "news: trained on 25 trees" in result.out
+    assert "sigma: 0.2" in result.out
     assert "2 domains" in result.out
     model = ("--model", folder / "p.dovetail")
     for domain in ((), ("--domain", "news"), ("--domain", "chat")):
@@ -47,6 +48,22 @@ def test_dependencies_of_each_in_one_file(run: Run, folder: Path) -> None:
     assert result.code == 0, result.err
     for domain in ((), ("--domain", "news"), ("--domain", "chat")):
         assert "UAS 100.00" in run("evaluate", arcs, "--model", folder / "d", *domain).out
+
+
+def test_dev_strategies_and_checkpoints(run: Run, folder: Path) -> None:
+    arcs, output = folder / "arcs.jsonl", folder / "d.dovetail"
+    files = ("--domain", f"news={arcs}", "--domain", f"chat={arcs}", "--dev-domain", f"chat={arcs}")
+    how = ("--bits", 12, "--no-relations", "--half", "--resume", "--output", output, "--quiet")
+    for strategy in ("hierarchical", "all"):
+        result = run("train", "dependency", *files, *how, "--strategy", strategy)
+        assert result.code == 0, result.err
+        assert result.out.startswith("chat:\n")
+        assert "100.00" in result.out.partition("news: trained on 4 sentences, 8 tokens")[0]
+        assert ("sigma: 0.1" in result.out) == (strategy == "hierarchical")
+        assert not output.with_name("d.dovetail.checkpoint").exists()
+    trees = ("--domain", f"news={folder / 'news.jsonl'}", "--dev-domain", f"news={folder / 'chat.jsonl'}")
+    result = run("train", "parser", *trees, "--tags", "given", "--iterations", 2, "--output", output, "--quiet")
+    assert result.out.startswith("news:\ndev F1 ")
 
 
 def test_what_is_left_out_or_changed_is_told(run: Run, folder: Path) -> None:

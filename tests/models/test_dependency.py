@@ -20,6 +20,7 @@ from dovetail.features.compile import arcs
 from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor
+from dovetail.models import base
 from dovetail.models.dependency.training import ArcTraining, arc_objective
 from dovetail.scorers.arcs import ArcScorer
 from dovetail.text.dependencies import find_cycle, is_projective
@@ -122,7 +123,7 @@ def test_probabilities(parser, data):
         assert_allclose(np.array(sentence.layers["head_probability"], float), expected, atol=1e-4)
     drawn = parser.sample(some, 5, seed=3)
     assert [len(each) for each in drawn] == [5] * 4
-    assert all(is_projective(heads) for each in drawn for heads in each)
+    assert all(is_projective(answer.heads) for each in drawn for answer in each)
 
 
 def test_the_best_tree_or_the_most_expected(parser, data):
@@ -284,7 +285,7 @@ def test_training_goes_on_from_a_checkpoint_and_from_another_model(data, tmp_pat
     path = tmp_path / "c.checkpoint"
     whole = DependencyParser(bits=10, iterations=30, relations=False, threads=1).fit(data[0])
     with monkeypatch.context() as patch:
-        patch.setattr(dovetail.models.dependency.estimator, "Monitor", partial(Monitor, save_every=5))
+        patch.setattr(base, "Monitor", partial(Monitor, save_every=5))
         patch.setattr(Checkpoint, "remove", lambda self: None)
         DependencyParser(bits=10, iterations=10, relations=False, threads=1).fit(data[0], checkpoint=path)
     assert path.exists()

@@ -11,12 +11,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-import dovetail.models.dependency.domains
+import dovetail.models.domains.parser
 import dovetail.models.domains.tagger
 from dovetail import MultiDomainTagger, Sentence, Tagger, load
 from dovetail.errors import DovetailError, ModelFileError
-from dovetail.models.domains.tagger import _Data, _pooled
-from dovetail.models.domains.training import with_labels
+from dovetail.models.domains.estimator import pooled
+from dovetail.models.tagger.domain import with_labels
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.scorers.restricted import restricted
 from tests.models.corpus import made
@@ -234,7 +234,7 @@ def test_settings_that_cannot_be_are_told(
         MultiDomainTagger(**settings).fit(data)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("module", [dovetail.models.domains.tagger, dovetail.models.dependency.domains])
+@pytest.mark.parametrize("module", [dovetail.models.domains.tagger, dovetail.models.domains.parser])
 def test_examples(module: ModuleType) -> None:
     failed, tried = doctest.testmod(module)
     assert (failed, tried > 0) == (0, True)
@@ -287,6 +287,6 @@ def test_sums_of_weights() -> None:
 
 
 def test_documents_of_domains_do_not_clash() -> None:
-    first = _Data([Sentence(("a",), document=0), Sentence(("b",), document=3)], [["O"], ["O"]])
-    second = _Data([Sentence(("c",), document=0), Sentence(("d",))], [["O"], ["O"]])
-    assert [s.document for s in _pooled([first, second]).sentences] == [0, 3, 4, None]
+    first = [Sentence(("a",), document=0), Sentence(("b",), document=3)]
+    second = [Sentence(("c",), document=0), Sentence(("d",))]
+    assert [s.document for s in pooled([first, second])] == [0, 3, 4, None]

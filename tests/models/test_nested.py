@@ -88,18 +88,19 @@ def test_probabilities_are_of_every_entity(trained: NestedTagger) -> None:
 
 def test_best_trees_and_samples_come_from_the_same_distribution(trained: NestedTagger) -> None:
     [trees] = trained.kbest([CORPUS[0]], 3)
-    assert labelled(list(trees[0].spans)) == labelled(list(CORPUS[0].spans))
+    assert labelled(trees[0].spans) == labelled(CORPUS[0].spans)
     assert trees[0].probability > trees[1].probability > trees[2].probability
     drawn = trained.sample([CORPUS[0]], 200, seed=1)[0]
-    share = sum(labelled(spans) == labelled(list(trees[0].spans)) for spans in drawn) / 200
+    share = sum(labelled(answer.spans) == labelled(trees[0].spans) for answer in drawn) / 200
     assert share == pytest.approx(trees[0].probability, abs=0.12)
 
 
 def test_each_sample_of_a_sentence_without_words_is_a_list_of_its_own(trained: NestedTagger) -> None:
     first, last = trained.sample([Sentence(()), CORPUS[0]], 2, seed=1)[0]
-    assert first == last == []
+    assert first.spans == last.spans == ()
     assert first is not last
-    assert trained.kbest([Sentence(())], 2) == [[]]
+    [[only]] = trained.kbest([Sentence(())], 2)
+    assert (only.spans, only.probability) == ((), 1.0)
 
 
 def test_annotate_keeps_nested_spans_and_writes_outermost_tags(trained: NestedTagger) -> None:

@@ -53,25 +53,28 @@ def test_annotate_gives_trees_tags_and_probabilities(parser: Parser) -> None:
 def test_the_best_of_k_is_the_prediction_and_probabilities_sum_to_one(parser: Parser) -> None:
     sentence = ["Ada", "saw", "the", "dog", "near", "a", "house", "."]
     [found] = parser.kbest([sentence], k=500)
-    assert found[0][0] == parser.predict([sentence])[0]
-    assert sum(probability for _, probability in found) == pytest.approx(1.0, abs=0.02)
-    assert [p for _, p in found] == sorted((p for _, p in found), reverse=True)
+    chances = [answer.probability or 0.0 for answer in found]
+    assert found[0].tree == parser.predict([sentence])[0]
+    assert sum(chances) == pytest.approx(1.0, abs=0.02)
+    assert chances == sorted(chances, reverse=True)
     [parse] = parser.parse([sentence], probabilities=True)
-    assert 0 < (parse.probability or 0) <= found[0][1] + 1e-9
+    assert 0 < (parse.probability or 0) <= chances[0] + 1e-9
     assert parser.parse([sentence])[0].probability is None
 
 
 def test_samples_follow_the_probabilities(parser: Parser) -> None:
     sentence = ["Ada", "saw", "the", "dog", "near", "a", "house", "."]
     [drawn] = parser.sample([sentence], n=400, seed=3)
-    (best, probability), *_ = parser.kbest([sentence], k=50)[0]
-    assert sum(tree == best for tree in drawn) / 400 == pytest.approx(probability, abs=0.1)
+    best, *_ = parser.kbest([sentence], k=50)[0]
+    assert sum(answer.tree == best.tree for answer in drawn) / 400 == pytest.approx(best.probability, abs=0.1)
 
 
 def test_the_probability_of_a_constituent_is_that_of_the_trees_that_have_it(parser: Parser) -> None:
     sentence = ["Ada", "saw", "the", "dog", "near", "a", "house", "."]
     [parse] = parser.parse([sentence], probabilities=True)
-    [trees] = parser.kbest([sentence], k=2000)
+    [ranked] = parser.kbest([sentence], k=2000)
+    assert parse.tree is not None
+    trees = [(a.tree, a.probability or 0.0) for a in ranked if a.tree is not None]
     for span in parse.tree.spans()[1:]:
         place = (span.start, span.end, span.label)
         having = sum(p for tree, p in trees if place in {(s.start, s.end, s.label) for s in tree.spans()})

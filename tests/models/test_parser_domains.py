@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail import Parser, Sentence
+from dovetail import MultiDomainParser, Parser, Sentence
 from dovetail.errors import DovetailError
 from dovetail.learning.objective import Share
-from dovetail.models.parser.domains import fit_domains
 from dovetail.models.parser.training import ParserTraining
 from dovetail.sparse import SparseGradient
 from dovetail.text.brackets import parse_tree
@@ -37,20 +36,20 @@ def new() -> Parser:
 
 
 def test_each_domain_goes_its_own_way(tmp_path: Path) -> None:
-    parsers = fit_domains(new(), {"high": [*SHARED, *[HIGH] * 10], "low": [*SHARED, *[LOW] * 10]})
-    assert set(parsers) == {None, "high", "low"}
+    data = {"high": [*SHARED, *[HIGH] * 10], "low": [*SHARED, *[LOW] * 10]}
+    parsers = MultiDomainParser(parser=new()).fit(data)
+    assert parsers.domains_ == ("high", "low")
     for name, right in (("high", HIGH), ("low", LOW)):
         bare = Sentence(right.words, dict(right.layers))
-        assert parsers[name].predict([bare])[0] == right.tree
-        parsers[name].save(tmp_path / name)
+        assert parsers.predict([bare], name)[0] == right.tree
+        parsers.parser_of(name).save(tmp_path / name)
         assert Parser.load(tmp_path / name).predict([bare])[0] == right.tree
-    assert parsers[None].score(SHARED) > 90
+    assert parsers.score(SHARED) > 90
 
 
 def test_no_variance_is_one_parser_of_all() -> None:
-    tied = fit_domains(new(), {"high": [*SHARED, HIGH], "low": [*SHARED, LOW]}, sigma=0.0)
-    weights = [parser.model_.weight for parser in tied.values() if parser.model_ is not None]
-    assert len(weights) == 3
+    tied = MultiDomainParser(parser=new(), sigma=0.0).fit({"high": [*SHARED, HIGH], "low": [*SHARED, LOW]})
+    weights = [tied.parser_of(name).weights_ for name in (None, "high", "low")]
     np.testing.assert_array_equal(weights[1], weights[2])
     np.testing.assert_allclose(weights[0], weights[1], atol=1e-6)
 
@@ -60,9 +59,9 @@ def test_the_used_weights_have_the_whole_gradient() -> None:
     trees = [s.tree for s in SHARED if s.tree is not None]
     training = ParserTraining.prepare(SHARED, trees, [t.tags() for t in trees], parser._settings(), None)
     objective = training.objective
-    used = Share.used(objective, training.start)
+    used = Share.used(objective, training.origin)
     rng = np.random.default_rng(1)
-    weight = training.start + np.where(np.isin(np.arange(len(training.start)), used.share), rng.normal(size=1), 0.0)
+    weight = training.origin + np.where(np.isin(np.arange(len(training.origin)), used.share), rng.normal(size=1), 0.0)
     whole, own = SparseGradient.of_size(objective.parameters), SparseGradient.of_size(used.parameters)
     some = np.arange(7)
     loss = used.accumulate(weight[used.share], some, own)
@@ -74,6 +73,8 @@ def test_the_used_weights_have_the_whole_gradient() -> None:
 
 def test_what_cannot_be_is_told() -> None:
     with pytest.raises(DovetailError, match="the domain 'low' has no training data"):
-        fit_domains(new(), {"high": [HIGH], "low": []})
+        MultiDomainParser(parser=new()).fit({"high": [HIGH], "low": []})
     with pytest.raises(DovetailError, match="no weights to share"):
-        fit_domains(Parser(features="generative"), {"high": [HIGH]})
+        MultiDomainParser(parser=Parser(features="generative")).fit({"high": [HIGH]})
+    with pytest.raises(DovetailError, match="domain 'low': "):
+        MultiDomainParser(parser=new()).fit({"high": [HIGH], "low": [Sentence(("a", "b"))]})

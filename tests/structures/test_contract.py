@@ -172,7 +172,7 @@ def test_a_direction_must_fit_and_be_finite(case, data):
     batch, rng = data.draw(case.batches(**MILD))
     direction = random_direction(batch, rng)
     with pytest.raises(InputError, match="the shapes of the potentials"):
-        batch.jvp(mapped(lambda part: np.concatenate([part, part, part[:1], np.zeros_like(part[:1])]), direction))
+        batch.jvp(mapped(lambda part: np.zeros((2 * len(part) + 2, *part.shape[1:])), direction))
     if flat(batch.marginals()).any():
         with pytest.raises(InputError, match="must be finite"):
             batch.jvp(mapped(lambda part: part - np.inf, direction))
@@ -281,6 +281,22 @@ def test_parts_that_a_structure_lacks_are_refused(case, data):
         if not getattr(case, name):
             with pytest.raises(InputError, match=r"ha(s|ve) no "):
                 calls[name](*([[0]] * arguments))
+
+
+@every
+@settings(few, max_examples=5)
+@given(st.data())
+def test_parts_outside_their_sentence_are_refused(case, data):
+    batch, _ = data.draw(case.batches(**MILD))
+    some = [n for n, twin in enumerate(twins(case, batch)) if twin.counts.any()]
+    fitting = {"token": (0, 0), "span": (0, 1, 0), "arc": (0, 1)}
+    for name, where in fitting.items():
+        if getattr(case, name) and some:
+            right = (some[0], *where)
+            wrong = [(i, value) for i in range(len(right)) for value in (-2, 1000)]
+            for i, value in [*wrong, *([(2, 0)] if name == "arc" else [])]:
+                with pytest.raises(InputError, match="counted from 0"):
+                    getattr(batch, name)(*([value if k == i else each] for k, each in enumerate(right)))
 
 
 @every

@@ -28,9 +28,8 @@ def load_model(model: Path | None, domain: str | None) -> Any:
 
     watch()
     found: Any = dovetail.load(model) if model is not None else dovetail.load()
-    for one in ("tagger_of", "parser_of"):
-        if hasattr(found, one):
-            return getattr(found, one)(domain)
+    if hasattr(found, "model_of"):
+        return found.model_of(domain)
     if domain is not None:
         raise DovetailError(f"--domain {domain}: this model does not have several domains; leave out the option")
     return found

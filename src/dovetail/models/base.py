@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.features.algebra.templates import call
 from dovetail.learning.checkpoint import Checkpoint
+from dovetail.learning.losses import ROUGH
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
@@ -27,6 +29,8 @@ from dovetail.models.settings import setting_of
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
+
+Floats = NDArray[np.float64]
 
 OPTIMISERS: dict[str, Callable[..., Any]] = {
     "lbfgs": LBFGS,
@@ -58,6 +62,31 @@ class Run(NamedTuple):
     checkpoint: str | Path | None
     progress: Callable[[Progress], None] | None
     doing: Callable[[str], None]
+
+
+class Training:
+    """A corpus made ready to train on: what is minimised, and the way back to a model."""
+
+    objective: Any
+    """See ``learning.objective``."""
+    prior: Any
+    """See ``learning.priors``."""
+
+    def start(self, init: Any = None) -> Floats:
+        """Where training starts, [parameters]: zeros, or what can be had from another model."""
+        return np.zeros(self.objective.parameters)
+
+    def curvature(self) -> Floats | None:
+        """A guess at the diagonal of the Hessian [parameters], for L-BFGS, if there is one."""
+        return None
+
+    def export(self, weight: Floats) -> Any:
+        """The trained model."""
+        raise NotImplementedError
+
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """What a checkpoint belongs to: the features and the data."""
+        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -135,7 +164,7 @@ class Estimator:
         held_out = self._examples(dev, None, "dev") if dev is not None else None
         self._train(corpus, held_out, run)
         sizes = {"sentences": len(corpus), "tokens": sum(map(len, corpus))}
-        self.card_ = sizes | self.card_ | {"dev": self.score(held_out) if held_out is not None else None}
+        self.card_ = sizes | {"dev": None} | self.card_
         return self
 
     def _train(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> None:
@@ -147,14 +176,18 @@ class Estimator:
             monitor.dev_score = self._dev_scorer(training, held_out)
         model = training.export(self._minimise(training, monitor, run))
         self.card_["stopped"] = monitor.reason
-        self.model_ = model if held_out is None else self._tuned(model, held_out, training)
+        self.model_ = model
+        if held_out is not None:
+            self.model_ = self._tuned(model, held_out, training)
+            self.card_["dev"] = self._held_out_score(held_out, training)
+        self._finish(corpus, run)
 
     def _examples(self, given: Any, answers: Any, what: str) -> list[Any]:
         """Sentences with their right answers in them, checked; ``what`` they are: training, dev or gold."""
         raise NotImplementedError
 
-    def _prepare(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> Any:
-        """What is trained: see ``models.linear.LinearTraining``."""
+    def _prepare(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> Training:
+        """What is trained."""
         raise NotImplementedError
 
     def _learn_layers(
@@ -177,6 +210,13 @@ class Estimator:
         """The model with what is chosen on held-out sentences."""
         return model
 
+    def _held_out_score(self, held_out: list[Any], training: Any) -> float:
+        """The score of the trained model on held-out sentences."""
+        return self.score(held_out)
+
+    def _finish(self, corpus: list[Any], run: Run) -> None:
+        """Learn what there is besides the model."""
+
     def _monitor(self, run: Run) -> Monitor:
         return Monitor(report=run.progress, patience=self._setting("patience"), dev_every=self._dev_every())
 
@@ -193,7 +233,8 @@ class Estimator:
         start = training.start(None if run.init is None else run.init._model())
         saved = resume = None
         if run.checkpoint is not None:
-            settings = {name: value for name, value in self.get_params(deep=False).items() if name not in FREE}
+            every = {name: v for name, v in self.get_params().items() if not isinstance(v, Estimator)}
+            settings = {name: value for name, value in every.items() if name.rpartition("__")[2] not in FREE}
             saved = Checkpoint.of(run.checkpoint, settings, *training.fingerprint(), start)
             resume, monitor.save = saved.load(), saved.save
             if resume is not None:
@@ -366,8 +407,8 @@ class Estimator:
         for f, value in settings:
             if (known := setting_of(f)) is not None:
                 known.check(f.name, value)
-        if self._setting("loss") == "perceptron" and self._setting("optimiser") == "lbfgs":
-            raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
+        if (loss := self._setting("loss")) in ROUGH and self._setting("optimiser") == "lbfgs":
+            raise DovetailError(f"the {loss} loss is not smooth: use the optimiser perceptron, sgd or adagrad")
 
     def _threads(self) -> int:
         threads: int | None = self.get_params(deep=False)["threads"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from dovetail.learning.losses import LOSSES
 from dovetail.learning.objective import Gold, Objective
 from dovetail.learning.priors import Prior
 from dovetail.memory import release_memory
+from dovetail.models.base import Training
 from dovetail.scorers.compiled import CompiledPart, PartSettings
 from dovetail.scorers.parts import Form, PartsScorer
 from dovetail.scorers.weights import Weights
@@ -104,8 +106,29 @@ class LinearModel:
 Model = TypeVar("Model", bound=LinearModel)
 
 
+def numbers_in(names: Sequence[str], others: Sequence[str]) -> NDArray[np.int64]:
+    """The place of each name among others, -1 where it is not there.
+
+    >>> numbers_in(["LOC", "PER"], ["PER"])
+    array([-1,  0])
+    """
+    number = {name: i for i, name in enumerate(others)}
+    return np.array([number.get(name, -1) for name in names], dtype=np.int64)
+
+
+def taken_over(table: NDArray[Any], *axes: NDArray[np.int64]) -> Floats:
+    """A table whose entry i, j, ... is that of another at axes[0][i], axes[1][j], ..., or 0 where one of them is -1.
+
+    >>> taken_over(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, -1]), np.array([0, 1]))
+    array([[3., 4.],
+           [0., 0.]])
+    """
+    inside = reduce(np.logical_and.outer, [axis >= 0 for axis in axes])
+    return np.where(inside, table[np.ix_(*axes)], 0.0)
+
+
 @dataclass
-class LinearTraining(Generic[Model]):
+class LinearTraining(Training, Generic[Model]):
     """A corpus made ready: the objective, its prior, and the way back to a model.
 
     ``model`` is what is to be trained, without weights; ``form`` may forbid less in training than in answers.
@@ -163,9 +186,24 @@ class LinearTraining(Generic[Model]):
         parts = {part: made.reader(compiled[part]) for part, made in self.parts.items()}
         return PartsScorer(form or self.scorer.form, offsets_of(sentences), parts, self.scorer.threads)
 
-    def start(self, init: Any = None) -> Floats:
-        """Zeros: where training starts."""
-        return np.zeros(self.objective.parameters)
+    def start(self, init: Model | None = None) -> Floats:
+        """Zeros, or the weights of another model where it has the same features and labels."""
+        weight, scorer = np.zeros(self.objective.parameters), self.scorer
+        if init is None:
+            return weight
+        for part, made in self.parts.items():
+            if part in init.parts:
+                scorer.of_part(part, weight)[:] = made.initial(init.parts[part], self.outputs_in(part, init))
+        weight[scorer.after_parts :] = self.shared_in(init)
+        return weight
+
+    def outputs_in(self, part: str, init: Model) -> NDArray[np.int64]:
+        """The number that each output of a part has in another model, -1 for none."""
+        raise NotImplementedError
+
+    def shared_in(self, init: Model) -> Floats:
+        """The parameters of tables as another model has them, [shared]."""
+        return np.zeros(self.scorer.form.shared)
 
     def curvature(self) -> Floats:
         """A guess at the diagonal of the Hessian, for L-BFGS: ``2 l2 + 0.1 sqrt(places where the feature fires)``."""

@@ -183,6 +183,9 @@ class NestedForm:
         if isinstance(slope, TaggedPotentials):
             found = {TAG: slope.tag.sum(axis=1), JOINT: slope.tag.reshape(len(slope.tag), -1)}
             slope = slope.segments
+        tokens, wide = len(slope.word), len(slope.phrase) // max(len(slope.word), 1)  # a cost may be for longer phrases
+        phrase = slope.phrase.reshape(tokens, wide, 2 * self.labels)[:, : self.phrases].reshape(-1, 2 * self.labels)
+        slope = slope._replace(phrase=phrase)
         for part in SEGMENT_PARTS:
             table = getattr(slope, part)
             table[:, : self.labels] += table[:, self.labels :]

@@ -20,7 +20,7 @@ class DependencyTraining(Training):
     """
 
     kind, model, settings, domains = "dependency", "DependencyParser", DependencySettings, DependencyDomains
-    takes = "domain columns unlabelled clusters save_clusters init resume half"
+    takes = "domain dev_domain columns unlabelled clusters save_clusters init resume half"
     learns = "Sentences with heads, relations and tags (may be .gz)"
 
     def read(self, path: Path) -> list[Any]:

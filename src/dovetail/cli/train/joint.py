@@ -15,7 +15,7 @@ class JointTraining(ParserTraining):
     """Train one model of constituents and entities."""
 
     kind, model, settings, domains = "joint", "JointParser", JointSettings, None
-    takes = "trees_only entities_only unlabelled clusters save_clusters"
+    takes = "trees_only entities_only unlabelled clusters save_clusters init resume half"
     learns = "JSON lines with trees and entities (may be .gz)"
 
     def check_options(self) -> None:

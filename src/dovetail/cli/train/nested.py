@@ -15,7 +15,7 @@ class NestedTraining(Training):
     """Train a tagger of entities within entities."""
 
     kind, model, settings = "nested", "NestedTagger", NestedSettings
-    takes = "columns unlabelled clusters lexicon save_clusters resume half"
+    takes = "columns unlabelled clusters lexicon save_clusters init resume half"
     learns = "Sentences with entities, nested or not (may be .gz)"
     first = "extracting features"
 

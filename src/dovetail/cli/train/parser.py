@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from dovetail.cli import options
 from dovetail.cli.console import count
-from dovetail.cli.train.domains import Domains, ParserDomains
+from dovetail.cli.train.domains import Domains
 from dovetail.cli.train.training import Training
 from dovetail.models.parser.settings import TreeParserSettings
 
@@ -17,8 +17,8 @@ class ParserTraining(Training):
     """Train a parser of constituent trees."""
 
     kind, model, settings = "parser", "Parser", TreeParserSettings
-    domains: ClassVar[type[Domains] | None] = ParserDomains
-    takes = "domain unlabelled clusters save_clusters"
+    domains: ClassVar[type[Domains] | None] = Domains
+    takes = "domain dev_domain unlabelled clusters save_clusters init resume half"
     learns = "Trees: brackets, or JSON lines with a field tree (may be .gz)"
     own: ClassVar[Mapping[str, Any]] = {"input_format": options.TreeFormat}
 

@@ -25,7 +25,7 @@ class SegmenterTraining(Training):
     """Train a segmenter of Chinese words, or of entities."""
 
     kind, model, settings = "segmenter", "Segmenter", SegmenterSettings
-    takes = "columns association unlabelled clusters lexicon resume half"
+    takes = "columns association unlabelled clusters lexicon init resume half"
     learns = "A .txt file with words separated by spaces, or annotated text with entities (may be .gz)"
     own: ClassVar[Mapping[str, Any]] = {
         "unlabelled": named(FILES, "--unlabelled", "RAW", UNLABELLED),

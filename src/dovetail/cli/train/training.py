@@ -63,40 +63,53 @@ class Training:
     def run(self) -> None:
         """Train, and write the model."""
         self.check_options()
-        model = self.new()
-        if self.several is not None and self.several.files:
-            self.several.run(self, model)
-            return
-        given = self.given
-        start = type(model).load(given.init) if given.init is not None else None
+        given, several = self.given, self.several if self.several is not None and self.several.files else None
+        files = several.files if several else {"": given.train}
+        dev_files = several.dev_files if several else {"": given.dev} if given.dev is not None else {}
+        pattern = self.new()
+        model = several.new(pattern) if several else pattern
+        start = type(pattern).load(given.init) if given.init is not None else None
         checkpoint = given.output.with_name(given.output.name + ".checkpoint") if given.resume else None
         began = time.perf_counter()
         with reporting(given.quiet) as reporter:
-            reporter.doing(f"reading {given.train}")
-            sentences = self.read(given.train)
-            self.check_data(sentences, given.train)
-            held_out = self.read(given.dev) if given.dev is not None else None
+            data = self.read_all(files, reporter)
+            for name, path in files.items():
+                self.check_data(data[name], path)
+            held_out = self.read_all(dev_files, reporter)
             more = self.read_more()
             warn_all(self.repairs())
-            warn_all(self.doubts(sentences, held_out))
-            self.prepare(model, sentences, reporter)
-            self.fit(model, reporter, sentences, dev=held_out or None, init=start, checkpoint=checkpoint, **more)
+            warn_all(several.doubts(self, data, held_out) if several else self.doubts(data[""], held_out.get("")))
+            self.prepare(pattern, list(chain.from_iterable(data.values())), reporter)
+            dev = (held_out if several else held_out.get("")) or None
+            more |= {"init": start, "checkpoint": checkpoint, "progress": reporter.trained, "doing": reporter.doing}
+            model.fit(data if several else data[""], dev=dev, **more)
             seconds = time.perf_counter() - began
             self.save(model, reporter)
-        warn_all(self.remarks(model, held_out or []))
+        card = model.card_
+        warn_all(self.left_out(card) if several else self.remarks(model, held_out.get("", [])))
         if checkpoint is not None and checkpoint.exists():
             say(f"run the same command again to continue from {checkpoint}")
-        results, card = self.results(model, held_out or []), model.card_
-        trained = f"trained on {self.data(card)} in {seconds:.1f} s"
-        print(
-            "\n".join([*results, *([""] if results else []), trained, *ending(card, given.output, self.parts(model))])
-        )
+        if several:
+            lines, parts = several.results(self, model, held_out), count(len(model.domains_), "domain")
+            lines.append(f"trained in {seconds:.1f} s")
+        else:
+            lines, parts = self.results(model, held_out.get("", [])), self.parts(model)
+            lines += [*([""] if lines else []), f"trained on {self.data(card)} in {seconds:.1f} s"]
+        print("\n".join([*lines, *ending(card, given.output, parts)]))
+
+    def read_all(self, files: Mapping[str, Path], reporter: Reporter) -> dict[str, list[Any]]:
+        """The sentences of files, by their names."""
+        found = {}
+        for name, path in files.items():
+            reporter.doing(f"reading {path}")
+            found[name] = self.read(path)
+        return found
 
     def check_options(self) -> None:
         """Refuse options that do not go together."""
         given, chosen = self.given, self.chosen
         if self.several is not None:
-            self.several.check_options(given, chosen)
+            self.several.check_options(given)
         if given.half and given.compact:
             raise DovetailError("--half and --compact are two ways to store weights: choose one (compact is smaller)")
         self.check_optimiser()
@@ -134,13 +147,6 @@ class Training:
         self.add_resources(model, reporter)
         if self.first:
             reporter.doing(self.first)
-
-    def fit(self, model: Any, reporter: Reporter, data: Any, **how: Any) -> None:
-        """Train a model, with what its ``fit`` takes."""
-        takes = inspect.signature(model.fit).parameters
-        # ``told`` is what DependencyParser calls ``doing``
-        how |= {"progress": reporter.trained, "doing": reporter.doing, "told": reporter.doing}
-        model.fit(data, **{name: value for name, value in how.items() if name in takes})
 
     def save(self, model: Any, reporter: Reporter) -> None:
         """Write a trained model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,8 +89,7 @@ class DependencyParser(DependencySettings, Estimator):
                 )
         return kept
 
-    def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
-        super()._train(corpus, held_out, run)
+    def _finish(self, corpus: list[Sentence], run: Run) -> None:
         self.relations_ = None
         if self.relations:
             run.doing("training the relations")
@@ -233,13 +232,6 @@ class DependencyParser(DependencySettings, Estimator):
         """The weights of the features of arcs: what the parsers of several domains differ in."""
         weight: NDArray[np.float32] = self._model().fine_weight
         return weight
-
-    def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
-        """A parser like this one with other weights of arcs."""
-        made = type(self)(**self.get_params())
-        made.model_ = self._model().with_weights(weight)
-        made.relations_, made.tagger_, made.card_ = self.relations_, self.tagger_, dict(self.card_)
-        return made
 
     # inner workings
 

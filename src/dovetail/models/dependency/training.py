@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,12 @@ from dovetail.features.compile.arcs import COARSE, ArcFeatures
 from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.losses import Loss, likelihood
 from dovetail.learning.monitor import Monitor
-from dovetail.learning.objective import Objective
+from dovetail.learning.objective import Objective, Share, of_tokens
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
+from dovetail.models.base import Training
 from dovetail.models.dependency.model import DependencyModel, Heads
+from dovetail.models.domains.training import Domain
 from dovetail.scorers.arcs import ArcScorer, Strings
 from dovetail.scorers.weights import frozen
 
@@ -32,15 +34,11 @@ COARSE_L2 = 0.1
 
 def arc_objective(scorer: ArcScorer, heads: Heads, loss: Loss = likelihood) -> Objective:
     """The loss of trees with these heads [words], 0 for the root."""
-
-    def gold(which: NDArray[np.int64] | None) -> tuple[Heads, None]:
-        return (heads if which is None else heads[taken(scorer.offsets, which)[0]]), None
-
-    return Objective(scorer, gold, loss)
+    return Objective(scorer, of_tokens(heads, scorer.offsets), loss)
 
 
 @dataclass
-class ArcTraining:
+class ArcTraining(Training):
     """A corpus made ready: the objective of the fine weights, its prior, and the way back to a model."""
 
     model: DependencyModel
@@ -83,7 +81,16 @@ class ArcTraining:
 
     def curvature(self) -> Floats:
         """A guess at the diagonal of the Hessian, for L-BFGS: the root of how often a weight is used."""
-        return curvature(self.scorer, self.prior)
+        guess: Floats = 2.0 * self.prior.l2 + 0.1 * np.sqrt(self.scorer.usage())
+        return guess
+
+    def of_domain(self, low: int, high: int) -> Domain:
+        """Some of the sentences, with the weights that their arcs use; the arcs are those looked at in the whole."""
+        scorer, heads = self.scorer.some(np.arange(low, high)), self.heads[slice(*self.scorer.offsets[[low, high]])]
+        own = replace(self, scorer=scorer, heads=heads, prior=Prior())
+        guess = own.curvature()
+        used = np.flatnonzero(guess)
+        return Domain(own, Share(arc_objective(scorer, heads, self.objective.loss), used), used, guess[used])
 
     def export(self, weight: Floats) -> DependencyModel:
         """The trained model."""
@@ -95,12 +102,6 @@ class ArcTraining:
         if not len(heads):
             return lambda weight: 0.0
         return lambda weight: float(100.0 * np.mean(scorer.batch(weight).best() == heads))
-
-
-def curvature(scorer: ArcScorer, prior: Prior) -> Floats:
-    """A guess at the diagonal of the Hessian of a likelihood: see ``ArcTraining.curvature``."""
-    guess: Floats = 2.0 * prior.l2 + 0.1 * np.sqrt(scorer.usage())
-    return guess
 
 
 def _coarse_weights(features: ArcFeatures, words: Strings, tags: Strings, heads: Heads, threads: int) -> Floats:

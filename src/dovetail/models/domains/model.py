@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,23 +11,11 @@ from numpy.typing import NDArray
 
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel
+from dovetail.models.tagger.tuning import Tuning
 from dovetail.scorers.chain import TRANSITION
 from dovetail.scorers.weights import Weights
 
 Arrays = dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """What dev data has decided about a domain: see ``Tagger.calibrate``, ``Tagger.agree`` and ``Tagger.balance``."""
-
-    factor: float = 1.0
-    agreement: float = 0.0
-    outside: float = 0.0
-
-    def applied(self, model: ChainModel) -> ChainModel:
-        """The model so tuned."""
-        return replace(model.scaled(self.factor), agreement=self.agreement, outside=self.outside)
 
 
 @dataclass(frozen=True)
@@ -37,7 +25,7 @@ class Deviation:
     labels: LabelSet
     parts: Mapping[str, Weights]
     transition: NDArray[np.float32]
-    tuning: Tuning = Tuning()
+    tuning: Tuning = field(default_factory=Tuning)
 
     def with_short_keys(self) -> Deviation:
         """The deviation as compact files hold it."""
@@ -98,7 +86,7 @@ class DomainModel:
         domains = {name: deviation.with_short_keys() for name, deviation in self.domains.items()}
         return replace(self, shared=self.shared.with_short_keys(), domains=domains)
 
-    def arrays(self, half: bool, compact: bool = False) -> Arrays:
+    def arrays(self, half: bool = False, compact: bool = False) -> Arrays:
         """As named arrays for a model file."""
         own = [d.arrays(f"domain{i}", half, compact) for i, d in enumerate(self.domains.values())]
         return self.shared.arrays(half, compact) | {name: array for arrays in own for name, array in arrays.items()}

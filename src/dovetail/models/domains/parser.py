@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dovetail.errors import DovetailError, ModelFileError
-from dovetail.learning.monitor import Progress
-from dovetail.modelfile import Arrays, load_model, save_model
-from dovetail.models.base import Estimator
-from dovetail.models.dependency import domains as dependency_domains
+from dovetail.errors import DovetailError
+from dovetail.modelfile import Arrays
+from dovetail.models.base import Run
 from dovetail.models.dependency.estimator import DependencyParser
-from dovetail.models.domains.names import check_by_name, check_known
-from dovetail.models.domains.settings import ParserDomainSettings
-from dovetail.models.parser import domains as parser_domains
+from dovetail.models.domains.estimator import Corpora, MultiDomain, pooled
+from dovetail.models.domains.training import DomainTraining
 from dovetail.models.parser.estimator import Parser
-from dovetail.text.sentence import Sentence
-
-AnyParser = Parser | DependencyParser
-PARSERS: dict[str, type[AnyParser]] = {kind.kind: kind for kind in (Parser, DependencyParser)}
 
 
 @dataclass(kw_only=True, eq=False)
-class MultiDomainParser(ParserDomainSettings, Estimator):
+class MultiDomainParser(MultiDomain):
     """A parser for each of several domains, and one for other text, whose weights lean on each other.
 
     They share a grammar, a tagger and features, read off the text of all domains; a domain has weights of its own for
-    what its sentences use.
+    what its sentences use. Parsers of dependencies are trained on all sentences first, and go on from there.
 
+    >>> from dovetail import Sentence
     >>> layers = {"head": ("2", "0"), "deprel": ("nsubj", "root"), "pos": ("NNP", "VBD")}
     >>> news, web = Sentence(("Ada", "wrote"), layers), Sentence(("bob", "slept"), layers)
     >>> parsers = MultiDomainParser(parser=DependencyParser(bits=12))
@@ -42,97 +37,83 @@ class MultiDomainParser(ParserDomainSettings, Estimator):
     (1, -1)
     """
 
-    parser: AnyParser
-
     kind: ClassVar[str] = "domain-parsers"
+    one: ClassVar[str] = "parser"
+    kinds: ClassVar = {"parser": (Parser, (0.3,)), "dependency": (DependencyParser, (0.1,))}
 
-    parsers_: dict[str | None, Any] = field(default_factory=dict, init=False, repr=False)
-
-    def fit(  # type: ignore[override]
-        self,
-        X: Mapping[str, Sequence[Sentence]],
-        y: None = None,
-        *,
-        progress: Callable[[Progress], None] | None = None,
-        doing: Callable[[str], None] | None = None,
-        **unused: None,
-    ) -> Self:
-        """Train on the sentences of each domain, by its name. ``doing`` is called with what is being prepared."""
-        self._check_settings()
-        check_by_name(X, y)
-        how: dict[str, Any] = {"progress": progress, "doing": doing}
-        if self.sigma is not None:
-            how["sigma"] = self.sigma
-        if isinstance(self.parser, DependencyParser):
-            self.parsers_ = {**dependency_domains.fit_domains(self.parser, X, **how)}
-        elif type(self.parser) is Parser:
-            self.parsers_ = {**parser_domains.fit_domains(self.parser, X, **how)}
-        else:
-            raise DovetailError(f"parser={type(self.parser).__name__}: give a Parser or a DependencyParser")
-        return self
-
-    @property
-    def domains_(self) -> tuple[str, ...]:
-        """The names of the domains."""
-        return tuple(name for name in self.parsers_ if name is not None)
+    parser: Parser | DependencyParser
+    """The kind of parser, with its settings."""
+    model_: dict[str | None, Any] | None = field(default=None, init=False, repr=False)
 
     def parser_of(self, domain: str | None = None) -> Any:
         """The parser of a domain, with all that such a parser can do; without a domain, that for other text."""
-        self._check_trained()
-        check_known(domain, self.domains_)
-        return self.parsers_[domain].set_params(threads=self.parser.threads)
+        return self.model_of(domain)
 
-    def predict(self, sentences: Iterable[Sentence], domain: str | None = None) -> list[Any]:
-        """The best tree of every sentence of a domain."""
-        found: list[Any] = self.parser_of(domain).predict(sentences)
-        return found
+    # training
 
-    def annotate(  # type: ignore[override]
-        self, items: Any, domain: str | None = None, probabilities: bool = True
-    ) -> Any:
-        """Sentences, documents or texts of a domain with their trees: see ``Parser.annotate``."""
-        return self.parser_of(domain).annotate(items, probabilities)
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if getattr(self.parser, "features", None) == "generative":
+            raise DovetailError(
+                "features='generative' has no weights to share: count the trees of each domain by itself"
+            )
 
-    def _is_trained(self) -> bool:
-        return bool(self.parsers_)
+    def _begin(self, model: Any, training: Any, run: Run) -> tuple[Run, bool]:
+        if not isinstance(model, DependencyParser):
+            return run, False
+        monitor = model._monitor(run)
+        weight = model._minimise(training, monitor, run._replace(checkpoint=None))
+        model.model_ = training.export(weight)
+        return run._replace(init=model), monitor.interrupted
 
-    def _layers_read(self) -> tuple[str, ...]:
-        found: tuple[str, ...] = self.parser_of().needs
-        return found
+    def _keep(self, model: Any, several: DomainTraining, weight: Any, held_out: Corpora | None) -> None:
+        training, dev = several.pooled, held_out or {}
+        self.model_ = {None: model}
+        for m, name in enumerate(self.card_["domains"]):
+            self.model_[name] = own = copy(model)
+            own.model_ = training.export(several.weights(m, weight))
+            if name in dev:
+                own.model_ = model._tuned(own.model_, dev[name], several.domains[m].training)
+        if dev and model.calibrate:
+            together = pooled(dev.values())
+            model._dev_scorer(training, together)  # which looks at them
+            model.model_ = model._tuned(model.model_, together, training)
 
-    def score(self, sentences: Iterable[Sentence], domain: str | None = None) -> float:
-        """Bracket F1, or unlabelled attachment, in percent."""
-        return float(self.parser_of(domain).score(sentences))
+    # answers
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(name for name in self._model() if name is not None)
+
+    def _one(self, domain: str | None) -> Any:
+        return self._model()[domain]
 
     # files
 
-    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
-        """Write the parsers to one file: that for other text whole, of the domains the weights that are not as its."""
-        shared = self.parser_of()
+    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of a file: the parser for other text, and of the others the weights unlike its."""
+        shared = self._one(None)
         header, arrays = shared.packed(half)
-        for number, name in enumerate(self.domains_):
-            weight = self.parsers_[name].weights_
+        for number, name in enumerate(self._names()):
+            weight = self._one(name).weights_
             index = np.flatnonzero(weight != shared.weights_)
-            arrays |= {f"domain{number}.index": index, f"domain{number}.value": weight[index]}
-        own = {"kind": self.kind, "parser": shared.kind, "sigma": self.sigma, "domains": list(self.domains_)}
-        save_model(path, header | own | {"card": shared.card_ | (card or {})}, arrays)
+            value = weight[index].astype(np.float16 if half else np.float32)
+            arrays |= {f"domain{number}.index": index, f"domain{number}.value": value}
+        about = {"kind": self.kind, "parser": shared.kind, "strategy": self.strategy, "sigma": self.sigma}
+        return header | about | {"domains": list(self._names())}, arrays
 
     @classmethod
-    def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Self:
-        """Read a model file."""
-        header, arrays = load_model(path, cls.kind)
-        try:
-            shared: Any = PARSERS[header["parser"]].unpacked(header, arrays)
-            made = cls(parser=shared, sigma=header["sigma"])
-            made.parsers_ = {None: shared}
-            for number, name in enumerate(map(str, header["domains"])):
-                made.parsers_[name] = shared.with_weights(_own_weights(shared.weights_, arrays, f"domain{number}"))
-        except (KeyError, ValueError, TypeError) as error:
-            raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
+    def unpacked(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Callable[..., Any]] = ()) -> Self:
+        """From what ``packed`` gave."""
+        shared: Any = cls.kinds[header["parser"]][0].unpacked(header, arrays, functions)
+        made = cls(parser=shared, strategy=header.get("strategy", "hierarchical"), sigma=header["sigma"])
+        made.card_, made.model_ = shared.card_, {None: shared}
+        for number, name in enumerate(map(str, header["domains"])):
+            made.model_[name] = own = copy(shared)
+            own.model_ = shared.model_.with_weights(_own_weights(shared.weights_, arrays, f"domain{number}"))
         return made
 
 
-def _own_weights(shared: Any, arrays: Arrays, prefix: str) -> Any:
+def _own_weights(shared: NDArray[np.float32], arrays: Arrays, prefix: str) -> NDArray[np.float32]:
     """The weights of a domain: those of other text, but where it has its own."""
     index, value = arrays[f"{prefix}.index"], arrays[f"{prefix}.value"]
     if index.ndim != 1 or index.shape != value.shape or np.any((index < 0) | (index >= len(shared))):

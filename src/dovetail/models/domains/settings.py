@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from dovetail.models import settings
 from dovetail.models.settings import setting
@@ -13,34 +12,29 @@ deviation = partial(settings.sigma, default=None, help="How far a domain may dev
 
 
 @dataclass(kw_only=True, eq=False)
-class TaggerDomainSettings:
-    """How the taggers of several domains share what they learn."""
+class DomainSettings:
+    """How the models of several domains share what they learn."""
 
-    tagger: Any
-    """What every domain's tagger is like: features, order, penalties, optimiser and all else."""
     strategy: str = setting(
         "hierarchical",
         "How domains share weights.",
         choices=("hierarchical", "target", "all", "augment"),
     )
     """target: each domain by itself; all: one set of weights; augment: both kinds alike (Daumé 2007)."""
+    sigma: float | None = deviation(shown="0.3")
+    """As a part of how far shared weights go: 0 is one model for all text, 1 is feature augmentation."""
+
+
+@dataclass(kw_only=True, eq=False)
+class TaggerDomainSettings(DomainSettings):
+    """The same for taggers."""
+
     sigma: float | None = deviation(shown="chosen on dev, else 0.1")
-    """As a part of how far shared weights go."""
     restrict: bool = setting(True, "Let a domain predict only labels seen in its own data.")
 
 
 @dataclass(kw_only=True, eq=False)
-class ParserDomainSettings:
-    """How the parsers of several domains share what they learn."""
-
-    parser: Any
-    """The kind of parser, with its settings."""
-    sigma: float | None = deviation(shown="0.3")
-    """0 is one parser for all text, 1 is feature augmentation; the default is that of the kind of parser."""
-
-
-@dataclass(kw_only=True, eq=False)
-class DependencyDomainSettings(ParserDomainSettings):
-    """The same for parsers of dependencies, which have another default."""
+class DependencyDomainSettings(DomainSettings):
+    """The same for parsers of dependencies."""
 
     sigma: float | None = deviation(shown="0.1")

@@ -1,113 +1,79 @@
-"""Training taggers of several domains at once: one feature index, one objective a domain, a prior that links them."""
+"""Training models of several domains at once: one objective a domain, and a prior that links them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
-from dovetail.learning.objective import Objective
-from dovetail.models.domains.model import Deviation
-from dovetail.models.tagger.labels import LabelSet
-from dovetail.models.tagger.model import ChainModel, ChainTraining, chain_gold, forbidden
-from dovetail.scorers.chain import EDGE, NODE, ChainForm
-from dovetail.scorers.parts import PartsScorer
-from dovetail.scorers.restricted import restricted
-from dovetail.scorers.transitions import states_within
-from dovetail.structures.chain import ChainBatch, ChainPotentials
-from dovetail.text.sentence import Sentence
+from dovetail.learning.objective import AnyObjective
+from dovetail.learning.priors import Prior
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 
-@dataclass
-class Domain:
-    """A part of the corpus with its own labels: its objective, and the numbers of its parameters among the shared."""
+class Domain(NamedTuple):
+    """What ``of_domain`` of a training gives: the part of it that some of its sentences are.
 
-    labels: LabelSet
-    objective: Objective
+    ``share`` [its parameters]: the numbers of the parameters of ``objective`` among those of the whole;
+    ``curvature`` [its parameters]: a guess at the diagonal of the Hessian of its loss, where there is one.
+    ``training`` is what looks at held-out sentences of the domain, by weights of the whole.
+    """
+
+    training: Any
+    objective: AnyObjective
     share: Numbers
-
-    @classmethod
-    def of(cls, training: ChainTraining, first: int, last: int, gold: NDArray[np.int32], labels: LabelSet) -> Domain:
-        """The sentences ``first`` to ``last`` (exclusive) of a corpus; gold: [their tokens], numbers of ``labels``."""
-        whole, model = training.scorer, training.model
-        own, size = own_labels(model.labels, labels), len(model.labels.names)
-        outputs = {NODE: own, EDGE: (own[:, None] * size + own).ravel()}
-        made = {part: restricted(scorer, first, last, outputs[part]) for part, scorer in whole.parts.items()}
-        shares = [share + whole.begin[part] for part, (_, share) in made.items()]
-        assert isinstance(whole.form, ChainForm)
-        assert whole.form.transitions is not None
-        transitions, share = whole.form.transitions.within(own)
-        ruled = forbidden(labels, model.order, model.constrain and model.order > 0)
-        parts = {part: scorer for part, (scorer, _) in made.items()}
-        offsets = parts[NODE].design.offsets
-        scorer = PartsScorer(ChainForm(len(own), model.order, ruled, transitions), offsets, parts, whole.threads)
-        objective = Objective(scorer, chain_gold(gold, offsets, len(own)), training.objective.loss)
-        return cls(labels, objective, np.concatenate([*shares, share + whole.after_parts]))
+    curvature: Floats | None
 
 
-def own_labels(all_labels: LabelSet, labels: LabelSet) -> Numbers:
-    """The numbers of some labels among all of them."""
-    return np.array([all_labels.names.index(name) for name in labels.names])
-
-
-@dataclass
+@dataclass(eq=False)
 class DomainTraining:
-    """All domains made ready."""
+    """All domains made ready under one prior, to be trained like any model.
 
-    training: ChainTraining
+    ``pooled`` is the training of all sentences; ``top`` and ``sigma`` are the standard deviations of shared weights,
+    and of what a domain adds to them. It starts from ``before``: weights that were trained under another sigma.
+    """
+
+    pooled: Any
     domains: Sequence[Domain]
+    top: float
+    sigma: float
+    before: tuple[DomainTraining, Floats] | None = None
 
-    def objective(self, top: float, sigma: float) -> HierarchicalObjective:
-        """The objective under the standard deviations of shared weights and of what domains add to them."""
-        models = [BaseModel(domain.objective, domain.share, sigma) for domain in self.domains]
-        return HierarchicalObjective(models, self.training.objective.parameters, top)
+    def __post_init__(self) -> None:
+        models = [BaseModel(each.objective, each.share, self.sigma) for each in self.domains]
+        self.objective = HierarchicalObjective(models, self.pooled.objective.parameters, self.top)
 
-    def curvature(self, objective: HierarchicalObjective) -> Floats:
+    @property
+    def prior(self) -> Prior:
+        """The penalty on weights."""
+        prior: Prior = self.pooled.prior
+        return prior
+
+    def start(self, init: Any = None) -> Floats:
+        """Where training starts: every domain with the weights that all of the text would start with."""
+        if self.before is None:
+            return self.objective.start(self.pooled.start(init))
+        old, weight = self.before[0].objective, self.before[1]
+        return self.objective.whole(old.top(weight), [old.weights_of(m, weight) for m in range(len(old.models))])
+
+    def curvature(self) -> Floats | None:
         """A guess at the diagonal of the Hessian, for L-BFGS."""
-        l2 = self.training.prior.l2
-        own = [replace(self.training, objective=d.objective).curvature() - 2.0 * l2 for d in self.domains]
-        return objective.curvature(own) + 2.0 * l2
+        own = [each.curvature for each in self.domains if each.curvature is not None]
+        return self.objective.curvature(own) + 2.0 * self.prior.l2 if own else None
 
-    def weights(self, objective: HierarchicalObjective, weight: Floats, m: int) -> Floats:
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """What a checkpoint belongs to."""
+        sizes = [each.objective.items for each in self.domains]
+        return [*self.pooled.fingerprint(), np.array(sizes), np.array([self.top, self.sigma])]
+
+    def weights(self, m: int, weight: Floats) -> Floats:
         """The weights of a domain for all parameters: the shared ones where its own data says nothing."""
-        theta = objective.top(weight)
-        theta[self.domains[m].share] = objective.weights_of(m, weight)
+        theta = self.objective.top(weight)
+        theta[self.domains[m].share] = self.objective.weights_of(m, weight)
         return theta
-
-    def dev_chains(self, m: int, sentences: Sequence[Sentence]) -> Callable[[Floats], ChainBatch]:
-        """A function from the weights of a domain to the chains of other sentences, with its own labels."""
-        chains, model = self.training.dev_scorer(sentences), self.training.model
-        own, order = own_labels(model.labels, self.domains[m].labels), model.order
-        return lambda theta: with_labels(chains(theta), own, order)
-
-    def shared(self, objective: HierarchicalObjective, weight: Floats) -> ChainModel:
-        """The model of no domain."""
-        return self.training.export(objective.top(weight))
-
-    def deviation(self, objective: HierarchicalObjective, weight: Floats, m: int) -> Deviation:
-        """What a domain adds."""
-        added = self.training.export(self.weights(objective, weight, m) - objective.top(weight))
-        return Deviation(self.domains[m].labels, added.parts, added.transition)
-
-
-def with_labels(chains: ChainBatch, own: Numbers, order: int) -> ChainBatch:
-    """The chains when only some labels are possible."""
-    unary, transition, start, end, edge = chains.potentials
-    size = unary.shape[1]
-    if len(own) == size:
-        return chains
-    states = states_within(own, size, order)
-    potentials = ChainPotentials(
-        np.ascontiguousarray(unary[:, own]),
-        np.ascontiguousarray(transition[np.ix_(states, own)]),
-        start[own],
-        end[own],
-        np.ascontiguousarray(edge[:, own[:, None], own]),
-    )
-    return replace(chains, potentials=potentials)

@@ -132,9 +132,9 @@ class JointModel(ParserModel):
             result.append(replace(entity, probability=min(1.0, float(chance))))
         return result
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self, half: bool = False) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
-        found = super().arrays() | {"entity.keys": self.entity_keys}
+        found = super().arrays(half) | {"entity.keys": self.entity_keys}
         layout = self.entity_layout
         found["entity.count"] = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
         return found | {"entity.label": layout.label}

@@ -18,10 +18,10 @@ from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.span_design import SpanCompiler
 from dovetail.features.resources.templates import unpacked
 from dovetail.learning.tuning import scaled
-from dovetail.models.linear import Arrays, LinearModel, LinearTraining
+from dovetail.models.linear import Arrays, LinearModel, LinearTraining, numbers_in, taken_over
 from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import crossing, has_nested, numbered
-from dovetail.scorers.nested import JOINT, PHRASE, TAG, NestedForm, TaggedBatch, TaggedSegments, contexts
+from dovetail.scorers.nested import JOINT, PHRASE, TAG, WORD, NestedForm, TaggedBatch, TaggedSegments, contexts
 from dovetail.structures.nested import NestedBatch, NestedSegments
 from dovetail.text.sentence import Sentence, Span
 
@@ -128,6 +128,28 @@ class NestedModel(LinearModel):
 @dataclass
 class NestedTraining(LinearTraining[NestedModel]):
     """A corpus of nested segments made ready."""
+
+    def outputs_in(self, part: str, init: NestedModel) -> Items:
+        """The number of each output in another model: of labels in no other segment and in others, and of tags."""
+        labels, tags = numbers_in(self.model.labels, init.labels), numbers_in(self.model.tags, init.tags)
+        if part == WORD:
+            return np.zeros(1, np.int64)
+        if part == TAG:
+            return tags
+        if part == JOINT:
+            context = np.append(0, np.where(labels < 0, -1, labels + 1))
+            both = context[:, None] * len(init.tags) + tags
+            return np.where((context[:, None] < 0) | (tags < 0), -1, both).ravel()
+        return np.concatenate([labels, np.where(labels < 0, -1, labels + len(init.labels))])
+
+    def shared_in(self, init: NestedModel) -> Floats:
+        """The tables of labels and of what stands beside them."""
+        labels = numbers_in(self.model.labels, init.labels)
+        element = np.append(0, np.where(labels < 0, -1, labels + 1))
+        axes = {"nest": (element, labels), "sibling": (element,) * 3}
+        found = [taken_over(init.tables[name], *axes.get(name, (element, element))) for name in self.model.form.shapes]
+        whole = np.concatenate([table.ravel() for table in found])
+        return np.where(np.isfinite(whole), whole, 0.0)  # a flat model forbids what lies in segments
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""

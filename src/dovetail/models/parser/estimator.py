@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,9 +66,13 @@ class Parser(TreeParserSettings, Estimator):
         if self.features == "generative":
             run.doing("counting the rules")
             self.model_ = generative_model(gold_trees(corpus, "training"), self._settings(), self.smoothing)
-            self.card_["stopped"] = "counted"
+            score = self.score(held_out) if held_out is not None else None
+            self.card_ |= {"stopped": "counted", "dev": score}
+            self._finish(corpus, run)
         else:
             super()._train(corpus, held_out, run)
+
+    def _finish(self, corpus: list[Sentence], run: Run) -> None:
         self.card_ |= self._model().sizes()
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ParserTraining:
@@ -86,6 +90,14 @@ class Parser(TreeParserSettings, Estimator):
             return model
         factor = calibration(model, training.dev_text, training.derivations(held_out), self._threads())
         return model.with_weights(model.weight * factor)
+
+    def _held_out_score(self, held_out: list[Sentence], training: Any) -> float:
+        decoder = Decoder(self._model(), self.decode == "recall")
+        return self._score_of(held_out, answers(decoder, training.dev_text, self._threads())[0])
+
+    def _score_of(self, gold: Sequence[Sentence], found: Sequence[Answer]) -> float:
+        """Labelled bracket F1 in percent, as evalb counts."""
+        return float(bracket_scores(gold_trees(gold, "gold"), [answer.tree for answer in found]).f1)
 
     def _settings(self) -> ParserSettings:
         """What shapes the model."""
@@ -211,7 +223,7 @@ class Parser(TreeParserSettings, Estimator):
     def score(self, X: Iterable[Sentence], y: Sequence[Tree] | None = None) -> float:
         """Labelled bracket F1 in percent, as evalb counts. ``y`` has the trees, where the sentences do not."""
         corpus = self._examples(X, y, "gold")
-        return float(bracket_scores(gold_trees(corpus, "gold"), self.predict(corpus)).f1)
+        return self._score_of(corpus, self.parse([replace(sentence, spans=()) for sentence in corpus]))
 
     # files
 
@@ -223,13 +235,6 @@ class Parser(TreeParserSettings, Estimator):
         """The weights of the features: what the parsers of several domains differ in."""
         weight: NDArray[np.float32] = self._model().weight
         return weight
-
-    def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
-        """A parser like this one with other weights."""
-        made = type(self)(**self.get_params())
-        made.model_ = self._model().with_weights(weight)
-        made.card_ = dict(self.card_)
-        return made
 
     def _layers_read(self) -> tuple[str, ...]:
         return ("pos",) if self.tags == "given" else ()

@@ -153,16 +153,16 @@ class ParserModel:
         """The chart to choose the best tree from: the same."""
         return chart
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self, half: bool = False) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
-        found: dict[str, NDArray[Any]] = {"weight": self.weight}
+        found: dict[str, NDArray[Any]] = {"weight": self.weight.astype(np.float16) if half else self.weight}
         found |= self.treebank.arrays() | self.pruner.lexicon.arrays()
         found |= {f"coarse.{name}": array for name, array in self.pruner.treebank.arrays().items()}
         found |= {f"{group}.keys": keys for group, keys in self.keys.items()}
         for name, layout in self.layouts.items():
             found[f"{name}.count"] = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
             found[f"{name}.label"] = layout.label
-        return found | packed(self.clusters)[1] | packed_tagger(self.tagger)[1]
+        return found | packed(self.clusters)[1] | packed_tagger(self.tagger, half=half)[1]
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""

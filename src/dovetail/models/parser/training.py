@@ -22,8 +22,10 @@ from dovetail.grammars.pcfg import log_probabilities
 from dovetail.grammars.relax import relaxed
 from dovetail.grammars.treebank import TreebankGrammar, projection
 from dovetail.learning.losses import Loss, likelihood
-from dovetail.learning.objective import AnyObjective, Objective
+from dovetail.learning.objective import AnyObjective, Objective, Share
 from dovetail.learning.priors import Prior
+from dovetail.models.base import Training
+from dovetail.models.domains.training import Domain
 from dovetail.models.parser.carry import carried
 from dovetail.models.parser.decoding import Decoder, Passage, answers
 from dovetail.models.parser.model import ParserModel
@@ -137,7 +139,7 @@ def tree_objective(scorer: TreeScorer, trees: Sequence[Derivation], loss: Loss =
 
 
 @dataclass
-class ParserTraining:
+class ParserTraining(Training):
     """A treebank made ready: the objective, where to start, and the way back to a model."""
 
     model: ParserModel
@@ -190,10 +192,12 @@ class ParserTraining:
         """The penalty on weights."""
         return Prior(self.settings.l2)
 
-    def part(self, low: int, high: int) -> Objective:
-        """The objective of some of the sentences."""
+    def of_domain(self, low: int, high: int) -> Domain:
+        """Some of the sentences, with the weights that any of their trees uses."""
         own = replace(self.scorer, sentences=self.scorer.sentences[low:high], masks=self.scorer.masks[low:high])
-        return tree_objective(own, self.trees[low:high], self.settings.loss)
+        objective = tree_objective(own, self.trees[low:high], self.settings.loss)
+        share = Share.used(replace(objective, loss=likelihood), self.origin).share
+        return Domain(replace(self), Share(objective, share), share, None)
 
     @property
     def memory(self) -> Floats | None:
@@ -210,9 +214,6 @@ class ParserTraining:
         """The clean trees of other sentences by the rules of the grammar; None where it does not have them."""
         trees = [None if s.tree is None else clean_tree(s.tree) for s in sentences]
         return [None if tree is None else self.treebank.derivation(tree) for tree in trees]
-
-    def curvature(self) -> None:
-        """No guess is worth its time."""
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""

@@ -91,6 +91,27 @@ class ChainSegments:
         answered = entity_probabilities(self.model, batch, asked)
         return np.array([span.probability for each in answered for span in each], dtype=np.float64)
 
+    def probable(self, batch: ChainBatch, least: float) -> list[list[Span]]:
+        """All segments of at least this probability, of every sentence."""
+        labels = self.model.labels
+        marginal = batch.marginals().unary
+        first, later = (
+            np.stack(
+                [marginal[:, [n[2:] == x and n[0] in kind for n in labels.names]].sum(axis=1) for x in self.labels]
+            )
+            for kind in ("BS", "IE")
+        )
+        asked: list[list[Span]] = [[] for _ in range(len(batch))]
+        for x, t in np.argwhere(first >= least).tolist():
+            sentence = int(np.searchsorted(batch.offsets, t, side="right")) - 1
+            begin, after = (int(edge) for edge in batch.offsets[sentence : sentence + 2])
+            for end in range(t + 1, after + 1):
+                asked[sentence].append(Span(t - begin, end - begin, self.labels[x]))
+                if end == after or later[x, end] < least:
+                    break
+        found = entity_probabilities(self.model, batch, asked)
+        return [[span for span in each if (span.probability or 0.0) >= least] for each in found]
+
     def kbest(self, batch: ChainBatch, k: int) -> tuple[list[Segments], Floats]:
         """The k best segmentations, and their probabilities [sentences, k]; 0 where there are fewer."""
         tags, scores = batch.kbest(k)
@@ -143,6 +164,10 @@ class SpelledTraining:
     def __getattr__(self, name: str) -> Any:
         """What else there is to a training, that of the chain has."""
         return getattr(self.training, name)
+
+    def start(self, init: ChainSegments | None = None) -> Floats:
+        """Where training starts."""
+        return self.training.start(None if init is None else init.model)
 
     def export(self, weight: Floats) -> ChainSegments:
         """The trained model."""

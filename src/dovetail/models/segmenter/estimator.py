@@ -180,16 +180,16 @@ class Segmenter(SegmenterSettings, Estimator):
 
     # answers
 
-    def predict(self, sentences: Iterable[Any]) -> list[list[str]]:
+    def predict(self, X: Iterable[Any]) -> list[list[str]]:
         """The words of every text, or the IOB2 tags of every sentence.
 
         White space in a text always separates words, and belongs to none.
         """
         if self.words:
-            return [words for some in self._batches(as_texts(sentences)) for words in self._cut(some)]
+            return [words for some in self._batches(as_texts(X)) for words in self._cut(some)]
         return [
             spans_to_tags([(s.start, s.end, s.label) for s in spans], len(sentence))
-            for some in self._batches(as_sentences(sentences))
+            for some in self._batches(as_sentences(X))
             for sentence, spans in zip(some, self._spans(some, False), strict=True)
         ]
 
@@ -221,6 +221,16 @@ class Segmenter(SegmenterSettings, Estimator):
         else:
             found = [spans for some in self._batches(as_sentences(sentences)) for spans in self._spans(some, True)]
         return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in found]
+
+    def predict_marginals(self, X: Iterable[Any], least: float = 0.01) -> list[list[Span]]:
+        """Every segment with a probability of at least ``least``, whether it is answered or not."""
+        check_probability("least", least)
+        model = self._model()
+        return [
+            list(sentence.located(sorted(spans, key=lambda s: (s.start, -s.end))))
+            for some in self._batches(self._tokens(X))
+            for sentence, spans in zip(some, model.probable(model.batch(some, self._threads()), least), strict=True)
+        ]
 
     def _placed(self, texts: Sequence[str]) -> list[list[Span]]:
         """The words of texts as spans of characters, the white space left out."""

@@ -19,7 +19,7 @@ from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.span_design import SpanCompiler
 from dovetail.features.resources.templates import unpacked
 from dovetail.learning.tuning import calibration
-from dovetail.models.linear import Arrays, LinearModel, LinearTraining
+from dovetail.models.linear import Arrays, LinearModel, LinearTraining, numbers_in, taken_over
 from dovetail.scorers.segments import PHRASE, TRANSITION, SegmentForm
 from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
 from dovetail.text.sentence import Sentence, Span
@@ -75,6 +75,18 @@ class SegmentModel(LinearModel):
         """The exact probability of each segment: a marginal of the model, by construction."""
         marginal = batch.marginals().segment
         return np.minimum(marginal[segments.start, segments.length - 1, segments.label], 1.0)
+
+    def probable(self, batch: SemiMarkovBatch, least: float) -> list[list[Span]]:
+        """All segments of at least this probability, of every sentence; O is none."""
+        marginal = batch.marginals().segment
+        found: list[list[Span]] = [[] for _ in range(len(batch))]
+        for t, d, y in np.argwhere(marginal >= least).tolist():
+            if self.labels[y] != OUTSIDE:
+                sentence = int(np.searchsorted(batch.offsets, t, side="right")) - 1
+                begin = t - int(batch.offsets[sentence])
+                chance = min(float(marginal[t, d, y]), 1.0)
+                found[sentence].append(Span(begin, begin + d + 1, self.labels[y], chance))
+        return found
 
     def kbest(self, batch: SemiMarkovBatch, k: int) -> tuple[Sequence[Segments], Floats]:
         """The k best segmentations, and their probabilities [sentences, k]; 0 where there are fewer."""
@@ -134,6 +146,19 @@ class SegmentModel(LinearModel):
 @dataclass
 class SegmentTraining(LinearTraining[SegmentModel]):
     """A corpus of segments made ready."""
+
+    def outputs_in(self, part: str, init: SegmentModel) -> NDArray[np.int64]:
+        """The number of each label in another model; of a single one, that of short and of long segments."""
+        if self.scorer.form.outputs(part) == init.form.outputs(part) == 2 and len(self.model.labels) == 1:
+            return np.arange(2)
+        return numbers_in(self.model.labels, init.labels)
+
+    def shared_in(self, init: SegmentModel) -> Floats:
+        """The pairs of labels."""
+        labels = numbers_in(self.model.labels, init.labels)
+        if not (self.model.order and init.order):
+            return np.zeros(self.scorer.form.shared)
+        return taken_over(init.tables[TRANSITION], labels, labels).ravel()
 
     def answers(self, sentences: Sequence[Sentence]) -> Any:
         """A function from weights and a bias of O to the best segments of other sentences, compiled once."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -16,16 +15,17 @@ from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.compile.documents import token_documents
 from dovetail.features.compile.repeats import share_repeated
-from dovetail.modelfile import COMPACT_VERSION, Arrays, save_model
+from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
-from dovetail.models.base import Estimator, Run
+from dovetail.models.base import Run
 from dovetail.models.inputs import as_sentences, check_as_many, check_probability, check_size, check_tags, purpose
+from dovetail.models.tagger.compact import CompactEstimator
 from dovetail.models.tagger.entities import entity_probabilities
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, best_with_bias, chain_training
 from dovetail.models.tagger.settings import TaggerSettings
-from dovetail.models.tagger.tuning import COARSE_BALANCES, agreeing, balanced, calibrated
+from dovetail.models.tagger.tuning import COARSE_BALANCES, Tuning, agreeing, balanced, calibration
 from dovetail.scorers.compiled import PartSettings, Spread
 from dovetail.structures.chain import ChainBatch
 from dovetail.text.given import as_sentence
@@ -39,7 +39,7 @@ Input = Sequence[Sentence] | Sequence[Sequence[str]] | Sequence[Document]
 
 
 @dataclass(kw_only=True, eq=False)
-class Tagger(TaggerSettings, Estimator):
+class Tagger(TaggerSettings, CompactEstimator):
     """A conditional random field over sentences (order 0: a MaxEnt classifier of tokens).
 
     Sentences are ``Sentence`` objects, or plain lists of words. Tags are given to ``fit`` or read from the ``target``
@@ -152,15 +152,19 @@ class Tagger(TaggerSettings, Estimator):
         return dev_score
 
     def _tuned(self, model: ChainModel, held_out: list[Sentence], training: Any) -> ChainModel:
+        return self.tuning(model, held_out).applied(model)
+
+    def tuning(self, model: ChainModel, held_out: list[Sentence]) -> Tuning:
+        """What held-out sentences decide about a model, as far as the settings let them."""
         gold, threads = self.tags_of(held_out), self._threads()
-        if self.calibrate:
-            model = calibrated(model, held_out, gold, threads)
+        factor = calibration(model, held_out, gold, threads) if self.calibrate else 1.0
+        model = model.scaled(factor)
         if model.labels.scheme is not None:
             if self.agree:
                 model = agreeing(model, held_out, gold, threads)
             if self.balance:
                 model = balanced(model, held_out, gold, threads)
-        return model
+        return Tuning(factor, model.agreement, model.outside)
 
     # answers
 
@@ -258,26 +262,6 @@ class Tagger(TaggerSettings, Estimator):
         found.model_, found.card_, found.layers_ = self._model().pruned(smallest), self.card_, self.layers_
         return found
 
-    def save(
-        self, path: str | Path, *, half: bool = False, compact: bool = False, card: dict[str, Any] | None = None
-    ) -> None:
-        """Write the model to one file.
-
-        ``half`` stores weights in half precision; ``compact`` stores them in a byte each, and keys in three to five.
-        """
-        header, arrays = self.packed(half, compact)
-        save_model(path, header | {"card": self.card_ | (card or {})}, arrays)
-
-    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
-        """The header and the arrays of a model file."""
-        check_storage(half, compact)
-        header, arrays = super().packed(half)
-        if not compact:
-            return header, arrays
-        model, (layers, more) = self._model().with_short_keys(), self.layers_.packed(compact=True)
-        about = header | model.header() | layers | {"version": COMPACT_VERSION}
-        return about, model.arrays(compact=True) | more
-
     def _stored_settings(self) -> dict[str, Any]:
         return super()._stored_settings() | {"features": self._model().features.name}
 
@@ -290,12 +274,6 @@ class Tagger(TaggerSettings, Estimator):
 
     def _layers_read(self) -> tuple[str, ...]:
         return tuple(layer for layer in self._model().features.columns if layer != "word")
-
-
-def check_storage(half: bool, compact: bool) -> None:
-    """Not both of them."""
-    if half and compact:
-        raise DovetailError("half and compact are two ways to store weights: choose one (compact files are smaller)")
 
 
 def usable(features: Any, corpus: Sequence[Sentence], hidden: set[str]) -> Any:

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import taken
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.repeats import repeats
 from dovetail.features.resources.templates import unpacked
-from dovetail.models.linear import Arrays, LinearModel, LinearTraining
+from dovetail.learning.objective import Gold, of_tokens
+from dovetail.models.linear import Arrays, LinearModel, LinearTraining, numbers_in
 from dovetail.models.tagger.agreement import agreed
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.scorers.chain import EDGE, NODE, TRANSITION, ChainForm, Forbidden
@@ -132,23 +132,23 @@ class ChainModel(LinearModel):
 class ChainTraining(LinearTraining[ChainModel]):
     """A corpus of tags made ready."""
 
-    def start(self, init: ChainModel | None = None) -> Floats:
-        """Zeros, or the weights of another model where it has the same features and labels."""
-        weight, scorer, form = super().start(), self.scorer, self.scorer.form
-        if init is None:
-            return weight
+    def outputs_in(self, part: str, init: ChainModel) -> Items:
+        """The number of each label, or pair of labels, in another model, -1 for none."""
+        labels = numbers_in(self.model.labels.names, init.labels.names)
+        if part == NODE:
+            return labels
+        pairs = labels[:, None] * len(init.labels.names) + labels[None, :]
+        pairs[(labels[:, None] < 0) | (labels[None, :] < 0)] = -1
+        return pairs.ravel()
+
+    def shared_in(self, init: ChainModel) -> Floats:
+        """The parameters of transitions, if the other model has as many labels in a row."""
+        form = self.scorer.form
         assert isinstance(form, ChainForm)
         assert form.transitions is not None
-        old = {name: i for i, name in enumerate(init.labels.names)}
-        labels = np.array([old.get(name, -1) for name in self.model.labels.names])
-        pairs = labels[:, None] * len(old) + labels[None, :]
-        pairs[(labels[:, None] < 0) | (labels[None, :] < 0)] = -1
-        for part, numbers in ((NODE, labels), (EDGE, pairs.ravel())):
-            if part in self.parts and part in init.parts:
-                scorer.of_part(part, weight)[:] = self.parts[part].initial(init.parts[part], numbers)
-        if init.order == self.model.order:
-            weight[scorer.after_parts :] = form.transitions.initial(init.transition, labels)
-        return weight
+        if init.order != self.model.order:
+            return np.zeros(form.shared)
+        return form.transitions.initial(init.transition, self.outputs_in(NODE, init))
 
     def dev_scorer(self, sentences: Sequence[Sentence]) -> Any:
         """A function from weights to the chains of other sentences, which are compiled once."""
@@ -183,17 +183,9 @@ def chain_training(
     return ChainTraining.prepare(model, form, compiled, offsets, right, observed=observed, **how)
 
 
-def chain_gold(gold: NDArray[np.int32], offsets: Items, size: int) -> Any:
+def chain_gold(gold: NDArray[np.int32], offsets: Items, size: int) -> Gold:
     """The right labels of all sentences or of some, and what is allowed where they are not known (-1)."""
-    allowed, known = allowed_labels(gold, size), np.maximum(gold, 0)
-
-    def of(which: Items | None) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
-        if which is None:
-            return known, allowed
-        tokens, _ = taken(offsets, which)
-        return known[tokens], None if allowed is None else allowed[tokens]
-
-    return of
+    return of_tokens(np.maximum(gold, 0), offsets, allowed_labels(gold, size))
 
 
 def allowed_labels(gold: NDArray[np.int32], size: int) -> NDArray[np.bool_] | None:

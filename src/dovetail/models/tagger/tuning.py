@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,19 @@ BALANCES = np.round(np.arange(-3.0, 1.01, 0.2), 1)  # what may be added to the s
 STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8)  # of agreement within a document
 
 Tags = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What dev data has decided about a tagger: see ``Tagger.calibrate``, ``Tagger.agree`` and ``Tagger.balance``."""
+
+    factor: float = 1.0
+    agreement: float = 0.0
+    outside: float = 0.0
+
+    def applied(self, model: ChainModel) -> ChainModel:
+        """The model so tuned."""
+        return replace(model.scaled(self.factor), agreement=self.agreement, outside=self.outside)
 
 
 def calibrated(model: ChainModel, dev: Sequence[Sentence], gold: Tags, threads: int) -> ChainModel:
