@@ -187,7 +187,12 @@ def test_wrong_uses(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
 
 def test_a_model_whose_features_the_data_lacks(run: Run, data: Path, tmp_path: Path) -> None:
     (tmp_path / "f.toml").write_text('templates = ["word[0]", "pos[0]"]')
-    path = trained(data, tmp_path / "m", "pos.conll", "--features", str(tmp_path / "f.toml"))
+    how = ("pos.conll", "--features", str(tmp_path / "f.toml"))
+    path = trained(data, tmp_path / "m", *how)
+    code, out, err = run("evaluate", "--model", path, data / "dev.conll")
+    assert (code, err) == (0, "the layer pos is predicted where the text has none\n")
+    assert "micro" in out
+    path = trained(data, tmp_path / "m", *how, "--no-predict-layers")
     code, _, err = run("evaluate", "--model", path, data / "dev.conll")
     assert code == 2
     assert "'pos', which sentence 1 lacks" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -22,6 +23,10 @@ COMMAND = [sys.executable, "-m", "dovetail"]
 def test_training_says_which_layers_the_model_will_read(run: Run, data: Path, tmp_path: Path) -> None:
     arguments = ["train", "tagger", "--train", data / "pos.conll", "--columns", "word,pos,ner", "--iterations", 2]
     code, _, err = run(*arguments, "--output", tmp_path / "m")
+    assert code == 0
+    assert "this model will read the layer pos, and predict it for text that has none\n" in err
+    assert "warning" not in err
+    code, _, err = run(*arguments, "--no-predict-layers", "--output", tmp_path / "m")
     assert code == 0
     assert "this model will read the layer pos: it can annotate files that have it, not plain text; " in err
     assert "add --ignore pos to train without it" in err
@@ -49,11 +54,29 @@ def test_each_kind_has_its_way_to_plain_text() -> None:
 
 
 def test_plain_text_for_a_model_that_needs_more(run: Run, data: Path, tmp_path: Path) -> None:
-    model = trained(data, tmp_path / "m", "pos.conll", "--columns", "word,pos,ner", "--features", "plain")
+    how = ("pos.conll", "--columns", "word,pos,ner", "--features", "plain")
+    model = trained(data, tmp_path / "m", *how, "--no-predict-layers")
     code, out, err = run("annotate", "--model", model, "Ada slept here")
     assert (code, out) == (2, "")
     assert "this model reads the layer pos, which plain text does not have; " in err
     assert "add --ignore pos" in err
+
+
+def test_plain_text_for_a_model_that_predicts_what_it_reads(run: Run, data: Path, tmp_path: Path) -> None:
+    model = trained(data, tmp_path / "m", "pos.conll", "--columns", "word,pos,ner", "--features", "plain")
+    told = "the layer pos is predicted where the text has none\n"
+    code, out, err = run("annotate", "--model", model, "Ada Turing left London. Alan saw Vienna.")
+    assert (code, err) == (0, told)
+    assert [json.loads(line)["pos"] for line in out.splitlines()] == [
+        ["NNP", "NNP", "VBD", "NNP", "."],
+        ["NNP", "VBD", "NNP", "."],
+    ]
+    assert run("annotate", "--model", model, data / "dev.conll").err == told
+    assert run("annotate", "--model", model, data / "pos.conll", "--columns", "word,pos,ner").err == ""
+    shown = run("info", model).out
+    assert "words only: it can annotate plain text" in shown
+    assert "reads       pos, and predicts this where the text has none" in shown
+    assert json.loads(run("info", model, "--json").out)["predicts"] == ["pos"]
 
 
 # dev that is train

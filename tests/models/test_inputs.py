@@ -135,14 +135,14 @@ def test_layers_that_a_model_needs(trained: dict[str, Any]) -> None:
         lambda **how: NestedTagger(iterations=1, **how),
     ):
         assert make().needs == ()
-        model = make().fit(tagged)
+        model = make(predict_layers=False).fit(tagged)
         assert model.needs == ("pos",)
         with pytest.raises(DovetailError, match=r"'pos'.*ignore=\['pos'\], or --ignore pos"):
             model.predict([["Ada", "slept"]])
         plain = make(ignore=["pos"]).fit(tagged)
         assert plain.needs == ()
         assert len(plain.predict([["Ada", "slept"]])) == 1
-    taggers = MultiDomainTagger(tagger=Tagger(iterations=2)).fit({"a": tagged, "b": tagged})
+    taggers = MultiDomainTagger(tagger=Tagger(iterations=2, predict_layers=False)).fit({"a": tagged, "b": tagged})
     assert taggers.needs == ("pos",)
     expected = {"dependency": ("pos",)}
     assert {n: m.needs for n, m in trained.items()} == {n: expected.get(n, ()) for n in trained}

@@ -358,7 +358,7 @@ def test_labels_seen_only_in_dev() -> None:
 
 
 def test_a_layer_that_the_input_lacks() -> None:
-    model = quick(features=["word[0]", "pos[0]"]).fit(made(10))
+    model = quick(features=["word[0]", "pos[0]"], predict_layers=False).fit(made(10))
     with pytest.raises(DovetailError, match="layer 'pos', which sentence 1 lacks"):
         model.predict([["Ada", "left"]])
     assert quick(features=["word[0]", "pos[0]"], ignore=["pos"]).fit(made(10)).predict([["Ada"]])

@@ -16,7 +16,7 @@ from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.domains import Domain, load_model
 from dovetail.cli.kinds import Kind, kind_of
-from dovetail.cli.layers import lacks
+from dovetail.cli.layers import lacks, telling
 from dovetail.cli.output import format_by_name
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.running_text import LinesOption, SentencePerLine, Tokenised, text_options
@@ -194,7 +194,7 @@ def _default_format(given: InputFormat, output: Path | None, kind: Kind | None) 
 def _tag(tagger: Tagger, sentences: Iterable[Sentence], threshold: float, probabilities: bool) -> Iterator[Sentence]:
     from dovetail.text.spans import flat_tags
 
-    for sentence in tagger.annotate(sentences, probabilities):
+    for sentence in tagger.annotate(telling(tagger, sentences), probabilities):
         sure = tuple(span for span in sentence.spans if span.probability is None or span.probability >= threshold)
         if len(sure) < len(sentence.spans):
             tags = flat_tags(sure, len(sentence))

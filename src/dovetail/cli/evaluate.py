@@ -15,6 +15,7 @@ from dovetail.cli.console import count, some, warn
 from dovetail.cli.corpus import Corpora
 from dovetail.cli.domains import Domain, load_model
 from dovetail.cli.kinds import KINDS, LAYERS, kind_of
+from dovetail.cli.layers import telling
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.scores import (
     Sentences,
@@ -106,7 +107,7 @@ def evaluate(
         return
     if compare or conlleval or reliability:
         raise DovetailError("--compare, --conlleval and --reliability are for entities, and this model predicts none")
-    found = list(tagger.annotate(texts.gold)) if predicted is None else texts.read(predicted)
+    found = list(tagger.annotate(telling(tagger, texts.gold))) if predicted is None else texts.read(predicted)
     texts.corpora.warn()
     record = kind.scores(texts.gold, found)
     print(json.dumps(record, ensure_ascii=False) if as_json else kind.report(record))
@@ -156,7 +157,7 @@ def _evaluate_tags(
     else:
         layer = layer or tagger.target
         _warn_of_unknown(tagger, gold, layer)
-        found = list(tagger.annotate(gold))
+        found = list(tagger.annotate(telling(tagger, gold)))
     scores = score(gold, found, layer)
     promise = calibration(gold, found, layer)
     rival = texts.read(compare) if compare is not None else None

@@ -47,6 +47,7 @@ def info(
         "bytes": path.stat().st_size,
         "weights": weights,
         "needs": list(getattr(found, "needs", ())),
+        "predicts": list(getattr(found, "predicts", ())),
         "labels": _labels(header),
         "domains": list(header.get("domains", ())),
         "templates": _templates(header),
@@ -92,6 +93,8 @@ def _lines(record: Mapping[str, Any], size: str) -> Iterator[str]:
         yield from _row("needs", f"{', '.join(record['needs'])}: it can annotate files with this, not plain text")
     else:
         yield from _row("needs", "words only: it can annotate plain text")
+    if record["predicts"]:
+        yield from _row("reads", f"{', '.join(record['predicts'])}, and predicts this where the text has none")
     if record["domains"]:
         yield from _row("domains", ", ".join(record["domains"]))
     if record["labels"]:

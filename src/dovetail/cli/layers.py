@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from dovetail.cli.console import say
 from dovetail.errors import DovetailError
 
 WITHOUT = {
@@ -28,6 +29,27 @@ def will_need(kind: str, layers: Sequence[str]) -> list[str]:
     return [
         f"this model will read the {what}: it can annotate files that have {it}, not plain text; {_fix(kind, layers)}"
     ]
+
+
+def will_predict(layers: Sequence[str]) -> list[str]:
+    """What to say before a model that reads these layers, and learns them too, is trained: one line, or none.
+
+    >>> will_predict(["pos", "chunk"])
+    ['this model will read the layers pos and chunk, and predict them for text that has none']
+    """
+    what, it = _named(layers) if layers else ("", "")
+    return [f"this model will read the {what}, and predict {it} for text that has none"] if layers else []
+
+
+def telling(model: Any, sentences: Iterable[Any]) -> Iterator[Any]:
+    """The sentences; as soon as one lacks a layer that the model predicts, a line says so, once a layer."""
+    silent = list(getattr(model, "predicts", ()))
+    for sentence in sentences:
+        if len(sentence) and silent:
+            for name in [name for name in silent if name not in sentence.layers]:
+                say(f"the layer {name} is predicted where the text has none")
+                silent.remove(name)
+        yield sentence
 
 
 def lacks(kind: str, layers: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from dovetail.modelfile import Arrays, load_model, save_model
 from dovetail.models.answer import Answer
 from dovetail.models.batching import in_batches
 from dovetail.models.inputs import annotated, as_sentences, check_count
+from dovetail.models.layers import LayerTaggers
 from dovetail.models.settings import setting_of
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
@@ -47,7 +48,7 @@ TYPES: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 FREE = frozenset(
-    {"threads", "iterations", "patience", "features", "resources", "clusters", "agree", "balance", "calibrate"}
+    "threads iterations patience features resources clusters agree balance calibrate predict_layers".split()
 )
 """Settings that may change between a training run and its continuation; features and resources are told by the data."""
 NOT_STORED = frozenset({"threads", "resources", "clusters"})
@@ -99,6 +100,8 @@ class Estimator:
 
     model_: Any = field(default=None, init=False, repr=False)
     card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    layers_: LayerTaggers = field(default_factory=LayerTaggers, init=False, repr=False)
+    """What predicts the layers that the model reads, where text has none."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; if ``deep``, with those of models among them as ``name__setting``."""
@@ -169,6 +172,7 @@ class Estimator:
         training = self._prepare(corpus, held_out, run)
         monitor = self._monitor(run)
         if held_out is not None:
+            held_out = self._filled(held_out)
             monitor.dev_score = self._dev_scorer(training, held_out)
         model = training.export(self._minimise(training, monitor, run))
         self.card_["stopped"] = monitor.reason
@@ -185,6 +189,18 @@ class Estimator:
     def _prepare(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> Training:
         """What is trained."""
         raise NotImplementedError
+
+    def _learn_layers(
+        self, features: Any, corpus: Sequence[Sentence], doing: Callable[[str], None]
+    ) -> Sequence[Sentence]:
+        """Learn to predict the layers that the features read; the corpus, with these where a sentence lacks them."""
+        names = features.columns if self._setting("predict_layers") else ()
+        self.layers_ = LayerTaggers.learnt(names, corpus, self._threads(), self._setting("seed"), doing)
+        return self._filled(corpus)
+
+    def _filled(self, sentences: Sequence[Any]) -> list[Any]:
+        """The sentences with the layers that they lack and the model can predict."""
+        return self.layers_.filled(sentences, self._threads()) if self.layers_.taggers else list(sentences)
 
     def _dev_scorer(self, training: Any, held_out: list[Any]) -> Callable[[Any], float]:
         """A function from weights to the score on held-out sentences, which are looked at once."""
@@ -234,8 +250,13 @@ class Estimator:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The layers, besides the words, that a trained model reads in its input; before training, none."""
-        return self._layers_read() if self._is_trained() else ()
+        """The layers, besides the words, that a trained model reads in its input and cannot predict itself."""
+        return tuple(name for name in self._layers_read() if name not in self.predicts) if self._is_trained() else ()
+
+    @property
+    def predicts(self) -> tuple[str, ...]:
+        """The layers that a trained model reads in its input, and predicts where a sentence has none."""
+        return tuple(self.layers_.taggers)
 
     def _layers_read(self) -> tuple[str, ...]:
         raise NotImplementedError
@@ -306,8 +327,8 @@ class Estimator:
         return as_sentences(given)
 
     def _batches(self, sentences: Iterable[Any]) -> Iterator[list[Any]]:
-        """As much text at once as bounds memory and keeps threads busy."""
-        return in_batches(sentences, self.batch_size, self._size)
+        """As much text at once as bounds memory and keeps threads busy, with the layers that are to be predicted."""
+        return map(self._filled, in_batches(sentences, self.batch_size, self._size))
 
     @staticmethod
     def _size(sentence: Any) -> int:
@@ -333,7 +354,8 @@ class Estimator:
         """The header and the arrays of a model file."""
         model = self._model()
         about = {"kind": self.kind, "dovetail": __version__, "settings": self._stored_settings(), "card": self.card_}
-        return about | model.header(), model.arrays(half)
+        header, arrays = self.layers_.packed(half)
+        return about | model.header() | header, model.arrays(half) | arrays
 
     def _stored_settings(self) -> dict[str, Any]:
         """The settings as JSON can hold them; what features and resources there are, the model says itself."""
@@ -356,6 +378,7 @@ class Estimator:
         made = cls(**{name: value for name, value in header["settings"].items() if name in known})
         made.card_ = header.get("card", {})
         made._unpack(header, arrays, [call(f) for f in functions])
+        made.layers_ = LayerTaggers.unpacked(header, arrays)
         return made
 
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:

@@ -30,6 +30,7 @@ def model_html(model: Estimator) -> str:
         "labels": ", ".join(_labels(model)) if trained else "",
         "domains": ", ".join(getattr(model, "domains_", ())) if trained else "",
         "needs": ", ".join(["words", *model.needs]) if trained else "",
+        "predicts": ", ".join(model.predicts),
         "settings": ", ".join(f"{name} = {_shown(value)}" for name, value in unusual_settings(model).items()),
         "data": ", ".join(f"{card[name]:,} {name}" for name in ("sentences", "tokens") if _is_number(card.get(name))),
         "dev score": f"{card['dev']:.2f}" if _is_number(card.get("dev")) else "",

@@ -92,6 +92,9 @@ def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
 
 target = partial(setting, help="The layer to learn, such as a CoNLL column.")
 ignore = partial(setting, default=(), help="Layers that features must not use, such as pos,chunk.", metavar="NAMES")
+predict_layers = partial(
+    setting, default=True, help="Learn the layers that features read, to predict them where text has none."
+)
 max_length = partial(setting, default=None, help="Leave longer sentences out of training.", least=1, shown="no limit")
 order = partial(setting, default=1, help="Number of previous labels that a label depends on.", choices=(0, 1, 2))
 scheme = partial(setting, help="Tag scheme used inside the model.", choices=("iob2", "iobes"))

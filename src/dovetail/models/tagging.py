@@ -114,12 +114,12 @@ def fold_numbers(sentences: Sequence[Sentence], folds: int) -> NDArray[np.int64]
 
 
 def packed_tagger(
-    tagger: Tagger | None, name: str = "tagger", half: bool = False
+    tagger: Tagger | None, name: str = "tagger", half: bool = False, compact: bool = False
 ) -> tuple[dict[str, Any] | None, dict[str, NDArray[Any]]]:
     """A tagger as a header and arrays inside another model's file, the arrays under the name that it has there."""
     if tagger is None:
         return None, {}
-    header, arrays = tagger.packed(half)
+    header, arrays = tagger.packed(half, compact)
     return header, {f"{name}.{part}": array for part, array in arrays.items()}
 
 

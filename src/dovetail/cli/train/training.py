@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from dovetail.cli import options
 from dovetail.cli.console import count, say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.layers import will_need
+from dovetail.cli.layers import will_need, will_predict
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train.domains import Domains
 from dovetail.cli.train.doubts import dev_doubts
@@ -137,7 +137,13 @@ class Training:
 
     def prepare(self, model: Any, sentences: Sequence[Any], reporter: Reporter) -> None:
         """Say which layers the model will read, and give it what is known of words."""
-        warn_all(will_need(self.kind, self.needs(model, sentences)))
+        from dovetail.models.layers import learnable
+
+        needed = self.needs(model, sentences)
+        known = learnable(needed, sentences) if getattr(model, "predict_layers", False) else []
+        warn_all(will_need(self.kind, [name for name in needed if name not in known]))
+        for line in will_predict(known):
+            say(line)
         self.add_resources(model, reporter)
         if self.first:
             reporter.doing(self.first)

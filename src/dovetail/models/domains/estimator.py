@@ -107,6 +107,7 @@ class MultiDomain(DomainSettings, Estimator):
         if run.checkpoint is not None and len(trials) > 1:
             raise DovetailError("dev is to choose between two sigmas, and a checkpoint is of one: give sigma")
         training = self._pooled_training(model, corpus, held_out, run)
+        held_out = {name: model._filled(some) for name, some in held_out.items()} if held_out is not None else None
         ends = np.cumsum([0, *map(len, corpus.values())]).tolist()
         domains = [self._domain(training, low, high) for low, high in pairwise(ends)]
         score = self._dev_scorer(model, domains, held_out) if held_out is not None else None

@@ -70,7 +70,8 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
         features = model.features_for(together, pooled(held_out.values()) if held_out else None)
         lacking = {c for c in features.optional for some in corpus.values() if not any(c in s.layers for s in some)}
         # What one domain has and another lacks tells domains apart.
-        training: ChainTraining = model.prepared(together, features.without_columns(lacking))
+        features = features.without_columns(lacking)
+        training: ChainTraining = model.prepared(model._learn_layers(features, together, run.doing), features)
         return training
 
     def _domain(self, training: ChainTraining, low: int, high: int) -> Domain:
@@ -81,7 +82,7 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
         for m, name in enumerate(self.card_["domains"]):
             added = training.export(several.weights(m, weight) - top)
             own[name] = Deviation(several.domains[m].training.model.labels, added.parts, added.transition)
-        self._made = {}
+        self._made, self.layers_ = {}, model.layers_
         assert model.model_ is not None
         self.model_ = untuned = DomainModel(model.model_, Tuning(), own)
         if held_out is not None:
@@ -97,7 +98,7 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
     def _one(self, domain: str | None) -> Tagger:
         if domain not in self._made:
             self._made[domain] = copy(self.tagger)
-            self._made[domain].model_ = self._model().model_of(domain)
+            self._made[domain].model_, self._made[domain].layers_ = self._model().model_of(domain), self.layers_
         return self._made[domain]
 
     # files

@@ -86,10 +86,11 @@ class NestedTagger(NestedSettings, Estimator):
                 f"no training sentence has an entity, neither in its spans nor in its layer {self.target!r}"
             )
         phrases = min(length_bound(trees), PHRASES)
-        model = NestedModel(self.features_for(corpus), {}, {}, labels, phrases, self._longest)
+        features = self.features_for(corpus)
+        model = NestedModel(features, {}, {}, labels, phrases, self._longest)
         return nested_training(
             model,
-            corpus,
+            self._learn_layers(features, corpus, run.doing),
             trees,
             self._tags(corpus),
             settings=PartSettings(self.min_count, self.hash_bits, threads=self._threads()),

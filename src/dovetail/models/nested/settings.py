@@ -23,7 +23,8 @@ class NestedSettings:
     target: str = settings.target("ner", help="The layer with entities, in files without nested ones.")
     """For sentences that have no spans; answers are written there as well."""
     ignore: Sequence[str] = settings.ignore()
-    """Such as ``pos`` where new text will have none; for a named set."""
+    """Such as ``pos``, for a named set."""
+    predict_layers: bool = settings.predict_layers()
     pos: str = setting("given", "Read parts of speech, or predict them with the entities.", choices=("given", "joint"))
     """Given ones are in the layer ``pos``, and are read if there are any."""
     longest: int | None = setting(None, "Maximum number of words of an entity.", least=1, shown="100")

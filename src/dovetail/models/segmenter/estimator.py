@@ -126,6 +126,7 @@ class Segmenter(SegmenterSettings, Estimator):
             ),
         }  # fmt: skip
         features = self.features_for(sentences)
+        sentences = [*self._learn_layers(features, sentences, run.doing)]
         if self.family == "markov":
             return SpelledTraining.prepare(sentences, spans, features, self.scheme, self.words, self.order, **how)
         longest = self.longest or length_bound(spans)
@@ -331,7 +332,7 @@ class Segmenter(SegmenterSettings, Estimator):
             text = sentence if isinstance(sentence, str) else "".join(as_sentence(sentence).words)
             one = self._characters("".join(text.split()))
         else:
-            one = as_sentence(sentence)
+            [one] = self._filled([as_sentence(sentence)])
         if not 0 <= position < len(one):
             raise DovetailError(f"position {position}: there are tokens 0 to {len(one) - 1}")
         return explain_token(model.model, one, position)

@@ -31,7 +31,8 @@ class SegmenterSettings:
     resources: Mapping[str, Resource] = setting(dict, "Clusters, lexicons, association and variety.", hidden=True)
     """By name; their usual templates are added to a named set."""
     ignore: Sequence[str] = settings.ignore()
-    """Such as ``pos`` where new text will have none; for a named set."""
+    """Such as ``pos``, for a named set."""
+    predict_layers: bool = settings.predict_layers()
     order: int = settings.order()
     """At most 1 for semi-markov."""
     longest: int | None = setting(None, "Maximum length of a segment; for semi-markov.", least=1, shown="covers 99.9%")

@@ -34,5 +34,6 @@ class CompactEstimator(Estimator):
         header, arrays = super().packed(half)
         if not compact:
             return header, arrays
-        model = self._model().with_short_keys()
-        return header | model.header() | {"version": COMPACT_VERSION}, model.arrays(compact=True)
+        model, (layers, more) = self._model().with_short_keys(), self.layers_.packed(compact=True)
+        about = header | model.header() | layers | {"version": COMPACT_VERSION}
+        return about, model.arrays(compact=True) | more

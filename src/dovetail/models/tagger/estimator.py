@@ -102,7 +102,8 @@ class Tagger(TaggerSettings, CompactEstimator):
         return [s.layers.get(self.target, ()) for s in sentences]
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ChainTraining:
-        return self.prepared(corpus, self.features_for(corpus, held_out))
+        features = self.features_for(corpus, held_out)
+        return self.prepared(self._learn_layers(features, corpus, run.doing), features)
 
     def prepared(self, corpus: Sequence[Sentence], features: FeatureSet) -> ChainTraining:
         """Sentences with tags and their features made ready to train on."""
@@ -198,7 +199,7 @@ class Tagger(TaggerSettings, CompactEstimator):
 
     def span_probability(self, sentence: Sentence | Sequence[str], span: Span | tuple[int, int, str]) -> float:
         """The exact probability that the tokens of a span form an entity of its type, no longer and no shorter."""
-        one, span = as_sentence(sentence), as_span(span)
+        [one], span = self._filled([as_sentence(sentence)]), as_span(span)
         if not 0 <= span.start < span.end <= len(one):
             raise DovetailError(f"the span {span.start} to {span.end} does not lie in a sentence of {len(one)} words")
         types = self._model().labels.types
@@ -247,7 +248,7 @@ class Tagger(TaggerSettings, CompactEstimator):
 
     def explain(self, sentence: Sentence | Sequence[str], position: int) -> Explanation:
         """Why the token at ``position`` has its tag."""
-        one = as_sentence(sentence)
+        [one] = self._filled([as_sentence(sentence)])
         if not 0 <= position < len(one):
             raise DovetailError(f"position {position}: the sentence has tokens 0 to {len(one) - 1}")
         return explain_token(self._model(), one, position)
@@ -258,7 +259,7 @@ class Tagger(TaggerSettings, CompactEstimator):
         """A tagger like this one without weights that are smaller than this, for a smaller file."""
         check_size("smallest", smallest)
         found = Tagger(**self.get_params())
-        found.model_, found.card_ = self._model().pruned(smallest), self.card_
+        found.model_, found.card_, found.layers_ = self._model().pruned(smallest), self.card_, self.layers_
         return found
 
     def _stored_settings(self) -> dict[str, Any]:

@@ -39,7 +39,8 @@ class TaggerSettings:
     merge_twins: bool = setting(True, "Merge features that fire at the same tokens.", hidden=True)
     """Exact for L2, and faster."""
     ignore: Sequence[str] = settings.ignore()
-    """Such as ``pos`` where new text will have none."""
+    """Such as ``pos``."""
+    predict_layers: bool = settings.predict_layers()
     calibrate: bool = settings.calibrate()
     """One factor for all weights, which changes probabilities but no ranking."""
     balance: bool = settings.balance()
