@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -172,7 +173,7 @@ def test_a_direction_must_fit_and_be_finite(case, data):
     batch, rng = data.draw(case.batches(**MILD))
     direction = random_direction(batch, rng)
     with pytest.raises(InputError, match="the shapes of the potentials"):
-        batch.jvp(mapped(lambda part: np.concatenate([part, part, part[:1], np.zeros_like(part[:1])]), direction))
+        batch.jvp(mapped(lambda part: np.zeros((2 * len(part) + 2, *part.shape[1:])), direction))
     if flat(batch.marginals()).any():
         with pytest.raises(InputError, match="must be finite"):
             batch.jvp(mapped(lambda part: part - np.inf, direction))
@@ -281,6 +282,20 @@ def test_parts_that_a_structure_lacks_are_refused(case, data):
         if not getattr(case, name):
             with pytest.raises(InputError, match=r"ha(s|ve) no "):
                 calls[name](*([[0]] * arguments))
+
+
+@every
+@settings(few, max_examples=5)
+@given(st.data())
+def test_parts_outside_their_sentence_are_refused(case, data):
+    batch, _ = data.draw(case.batches(**MILD))
+    calls = {"token": (batch.token, 3), "span": (batch.span, 4), "arc": (batch.arc, 3)}
+    for name, (address, arguments) in calls.items():
+        if getattr(case, name):
+            fits = [0] * arguments  # what is wrong is wrong whatever else there is
+            for place, wrong in product(range(arguments), (-2, 1000)):
+                with pytest.raises(InputError, match="counted from 0"):
+                    address(*([wrong if i == place else each] for i, each in enumerate(fits)))
 
 
 @every

@@ -1,21 +1,17 @@
 """Losses: from potentials and the right answer to a number and the derivative of the potentials.
 
 Each works with any structure. Where answers are only partly known, ``allowed`` says which parts agree with what is
-known.
+known. Help shows the names in ``LOSSES``, so numpy must not be imported here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import sub
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dovetail.structures.contract import mapped
-
 Batch = Any  # a Structure
-Allowed = NDArray[np.bool_] | None
+Allowed = Any  # what ``restrict`` takes, or None
 Loss = Callable[[Any, Any, Any], tuple[float, Any]]
 """A number and the slope of the potentials, from a batch, the right answers, and what is allowed where they are not
 known."""
@@ -24,9 +20,11 @@ known."""
 def likelihood(batch: Batch, gold: Any, allowed: Allowed = None) -> tuple[float, Any]:
     """``log Z - score(gold)``; with partly known labels ``log Z - log Z(allowed)``."""
     if allowed is not None:
+        from dovetail.structures.contract import mapped
+
         known, inside = batch.restrict(allowed).log_partition_and_marginals()
         log_z, marginals = batch.log_partition_and_marginals()
-        return float(log_z.sum() - known.sum()), mapped(np.subtract, marginals, inside)
+        return float(log_z.sum() - known.sum()), mapped(sub, marginals, inside)
     gold_score = batch.score(gold)
     log_z, marginals = batch.log_partition_and_marginals(in_place=True)
     return float(log_z.sum() - gold_score.sum()), batch.subtract(marginals, gold)
@@ -45,8 +43,7 @@ def softmax_margin(batch: Batch, gold: Any, allowed: Allowed = None, cost: float
     """``log sum exp(score + cost * wrong labels) - score(gold)`` (Gimpel and Smith): likelihood with a margin."""
     if allowed is not None:
         gold = batch.restrict(allowed).best()
-    gold_score = batch.score(gold)
-    costly = batch.with_cost(gold, cost)
+    gold_score, costly = batch.score(gold), batch.with_cost(gold, cost)
     log_z, marginals = costly.log_partition_and_marginals(in_place=True)
     return float(log_z.sum() - gold_score.sum()), costly.subtract(marginals, gold)
 
@@ -56,3 +53,5 @@ LOSSES: dict[str, Loss] = {
     "perceptron": perceptron,
     "softmax-margin": softmax_margin,
 }
+ROUGH = {"perceptron"}
+"""Losses with kinks, which L-BFGS cannot follow."""

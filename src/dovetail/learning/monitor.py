@@ -39,7 +39,8 @@ class Monitor:
     """Called after every pass; answers whether to stop.
 
     ``dev_score`` (weights to score, higher is better) is asked every ``dev_every`` passes; training stops when it has
-    not risen for ``patience`` askings. ``save`` gets the optimiser's state every ``save_every`` passes.
+    not risen for ``patience`` askings. ``save`` gets the optimiser's state every ``save_every`` passes, and
+    after ``save_seconds`` without.
     """
 
     report: Callable[[Progress], None] | None = None
@@ -48,12 +49,14 @@ class Monitor:
     patience: int = 3
     save: Callable[[dict[str, Any]], None] | None = None
     save_every: int = 25
+    save_seconds: float = 60.0
     interrupted: bool = False
     reason: str = "limit"
     best: Floats | None = None
     best_dev: float = -np.inf
     since_best: int = 0
     started: float = field(default_factory=time.perf_counter)
+    saved: float = field(default_factory=time.perf_counter)
     resumed_at: int | None = None
 
     def after_pass(
@@ -81,8 +84,10 @@ class Monitor:
             seconds = time.perf_counter() - self.started
             best = self.best_dev if np.isfinite(self.best_dev) else None
             self.report(Progress(iteration, limit, objective, seconds, dev, best, self.resumed_at))
-        if self.save is not None and (iteration % self.save_every == 0 or stop):
+        waited = time.perf_counter() - self.saved
+        if self.save is not None and (iteration % self.save_every == 0 or waited > self.save_seconds or stop):
             self.save(state() | self.arrays())
+            self.saved = time.perf_counter()
         if self.interrupted:
             self.reason = "interrupted"
         return stop

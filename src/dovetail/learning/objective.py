@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import taken
 from dovetail.learning.losses import Loss
 from dovetail.scorers.contract import Scorer
 from dovetail.sparse import SparseGradient
@@ -24,6 +25,18 @@ Gold = Callable[[Items | None], tuple[Any, Any]]
 """The right answers to all sentences, or to some, and what is allowed where an answer is only partly known."""
 
 SHARDS = 4  # of sentences that come one by one, each with its own sum: the same bits for any number of threads
+
+
+def of_tokens(answers: NDArray[Any], offsets: Items, allowed: NDArray[np.bool_] | None = None) -> Gold:
+    """Right answers that have a number for every token [N], and what is allowed [N, ...] where some are not known."""
+
+    def of(which: Items | None) -> tuple[Any, Any]:
+        if which is None:
+            return answers, allowed
+        tokens, _ = taken(offsets, which)
+        return answers[tokens], None if allowed is None else allowed[tokens]
+
+    return of
 
 
 class AnyObjective(Protocol):

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.features.algebra.templates import call
 from dovetail.learning.checkpoint import Checkpoint
+from dovetail.learning.losses import ROUGH
 from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
@@ -26,6 +28,8 @@ from dovetail.models.settings import setting_of
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
+
+Floats = NDArray[np.float64]
 
 OPTIMISERS: dict[str, Callable[..., Any]] = {
     "lbfgs": LBFGS,
@@ -57,6 +61,31 @@ class Run(NamedTuple):
     checkpoint: str | Path | None
     progress: Callable[[Progress], None] | None
     doing: Callable[[str], None]
+
+
+class Training:
+    """A corpus made ready to train on: what is minimised, and the way back to a model."""
+
+    objective: Any
+    """See ``learning.objective``."""
+    prior: Any
+    """See ``learning.priors``."""
+
+    def start(self, init: Any = None) -> Floats:
+        """Where training starts, [parameters]: zeros, or what can be had from another model."""
+        return np.zeros(self.objective.parameters)
+
+    def curvature(self) -> Floats | None:
+        """A guess at the diagonal of the Hessian [parameters], for L-BFGS, if there is one."""
+        return None
+
+    def export(self, weight: Floats) -> Any:
+        """The trained model."""
+        raise NotImplementedError
+
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """What a checkpoint belongs to: the features and the data."""
+        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False)
@@ -153,8 +182,8 @@ class Estimator:
         """Sentences with their right answers in them, checked; ``what`` they are: training, dev or gold."""
         raise NotImplementedError
 
-    def _prepare(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> Any:
-        """What is trained: see ``models.linear.LinearTraining``."""
+    def _prepare(self, corpus: list[Any], held_out: list[Any] | None, run: Run) -> Training:
+        """What is trained."""
         raise NotImplementedError
 
     def _dev_scorer(self, training: Any, held_out: list[Any]) -> Callable[[Any], float]:
@@ -183,7 +212,7 @@ class Estimator:
         """The loss by name; the perceptron has its own."""
         return "perceptron" if self._setting("optimiser") == "perceptron" else str(self._setting("loss"))
 
-    def _minimise(self, training: Any, monitor: Monitor, run: Run) -> Any:
+    def _minimise(self, training: Training, monitor: Monitor, run: Run) -> Any:
         """The best weights."""
         start = training.start(None if run.init is None else run.init._model())
         saved = resume = None
@@ -355,8 +384,8 @@ class Estimator:
         for f, value in settings:
             if (known := setting_of(f)) is not None:
                 known.check(f.name, value)
-        if self._setting("loss") == "perceptron" and self._setting("optimiser") == "lbfgs":
-            raise DovetailError("the perceptron loss is not smooth: use the optimiser perceptron, sgd or adagrad")
+        if (loss := self._setting("loss")) in ROUGH and self._setting("optimiser") == "lbfgs":
+            raise DovetailError(f"the {loss} loss is not smooth: use the optimiser perceptron, sgd or adagrad")
 
     def _threads(self) -> int:
         threads: int | None = self.get_params(deep=False)["threads"]

@@ -22,6 +22,7 @@ from dovetail.learning.losses import LOSSES
 from dovetail.learning.objective import Gold, Objective
 from dovetail.learning.priors import Prior
 from dovetail.memory import release_memory
+from dovetail.models.base import Training
 from dovetail.scorers.compiled import CompiledPart, PartSettings
 from dovetail.scorers.parts import Form, PartsScorer
 from dovetail.scorers.weights import Weights
@@ -127,7 +128,7 @@ def taken_over(table: NDArray[Any], *axes: NDArray[np.int64]) -> Floats:
 
 
 @dataclass
-class LinearTraining(Generic[Model]):
+class LinearTraining(Training, Generic[Model]):
     """A corpus made ready: the objective, its prior, and the way back to a model.
 
     ``model`` is what is to be trained, without weights; ``form`` may forbid less in training than in answers.

@@ -7,12 +7,13 @@ numpy and numba being imported.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import Field, dataclass, field
 from functools import partial
 from typing import Any
 
 from dovetail.errors import DovetailError
+from dovetail.learning.losses import LOSSES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,7 @@ class Setting:
     above: float | None = None
     most: float | None = None
     below: float | None = None
-    choices: tuple[Any, ...] = ()
+    choices: Collection[Any] = ()
     wanted: str = ""
     """What a refusal says, if not the bounds."""
     shown: str = ""
@@ -98,7 +99,7 @@ loss = partial(
     setting,
     default="likelihood",
     help="What training minimises; the optimiser perceptron has a loss of its own.",
-    choices=("likelihood", "perceptron", "softmax-margin"),
+    choices=LOSSES,
 )
 optimiser = partial(setting, help="Optimiser.", choices=("lbfgs", "sgd", "adagrad", "perceptron"))
 l2 = partial(setting, help="Penalty on squared weights.", least=0, wanted="a penalty is zero or positive")

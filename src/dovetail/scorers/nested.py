@@ -183,14 +183,13 @@ class NestedForm:
         if isinstance(slope, TaggedPotentials):
             found = {TAG: slope.tag.sum(axis=1), JOINT: slope.tag.reshape(len(slope.tag), -1)}
             slope = slope.segments
+        tokens, wide = len(slope.word), len(slope.phrase) // max(len(slope.word), 1)  # a cost may be for longer phrases
+        phrase = slope.phrase.reshape(tokens, wide, 2 * self.labels)[:, : self.phrases].reshape(-1, 2 * self.labels)
+        slope = slope._replace(phrase=phrase)
         for part in SEGMENT_PARTS:
             table = getattr(slope, part)
             table[:, : self.labels] += table[:, self.labels :]
             found[part] = table
-        tokens = int(offsets[-1])
-        if len(found[PHRASE]) > tokens * self.phrases:  # a margin looks at longer segments, which have no features
-            wide = found[PHRASE].reshape(tokens, -1, 2 * self.labels)[:, : self.phrases]
-            found[PHRASE] = np.ascontiguousarray(wide).reshape(-1, 2 * self.labels)
         found[WORD] = np.ascontiguousarray(slope.word[:, :1])
         return found, np.concatenate([getattr(slope, name).ravel() for name in TABLES])
 

@@ -89,10 +89,6 @@ class Structure(ABC, Generic[Potentials, Answer]):
         """
 
     @abstractmethod
-    def best(self) -> Answer:
-        """The answer with the highest score."""
-
-    @abstractmethod
     def kbest(self, k: int) -> tuple[Several[Answer], Floats]:
         """The k best answers, best first, and their scores [n, k]; minus infinity where there are fewer."""
 
@@ -137,6 +133,10 @@ class Structure(ABC, Generic[Potentials, Answer]):
     def marginals(self) -> Potentials:
         """The expected count of every part, shaped like the potentials; tables that sentences share hold sums."""
         return self.log_partition_and_marginals()[1]
+
+    def best(self) -> Answer:
+        """The answer with the highest score."""
+        return self.kbest(1)[0][0]
 
     def possible(self) -> Booleans:
         """Whether a sentence has any answer: [n]."""

@@ -122,7 +122,12 @@ class Ragged(Structure[Potentials, Answer]):
         self._add(answer, -1.0, counts)
         return counts
 
-    def restrict(self, allowed: ArrayLike) -> Self:
+    def with_cost(self, answer: Answer, cost: float) -> Self:
+        """The same with a cost added to every entry of the first table of potentials that an answer does not use."""
+        first, *others = self.potentials
+        return self.with_potentials(type(self.potentials)(first + cost * (1.0 - self.indicator(answer)[0]), *others))
+
+    def restrict(self, allowed: Any) -> Self:
         """The same where only the allowed parts may be used: booleans, shaped like the first table of potentials.
 
         The log Z of the restricted batch less that of the free one is the log-probability of what was allowed.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from enum import StrEnum
 from pathlib import Path
@@ -89,7 +89,7 @@ def shown_settings(settings: type) -> dict[str, Field[Any]]:
     return {name: f for name, (f, one) in known.items() if one is not None and not one.hidden}
 
 
-def choices_of(settings: type, name: str) -> tuple[Any, ...]:
+def choices_of(settings: type, name: str) -> Collection[Any]:
     """What may be chosen for a setting."""
     known = setting_of(next(f for f in fields(settings) if f.name == name))
     return known.choices if known is not None else ()
@@ -106,7 +106,7 @@ def setting_options(settings: type) -> Iterator[inspect.Parameter]:
             flag += f"/--no-{flag[2:]}"
         least = known.least if known.least is not None else known.above
         most = known.most if known.most is not None else known.below
-        words = known.choices and isinstance(known.choices[0], str)
+        words = any(isinstance(choice, str) for choice in known.choices)
         if known.choices and not words:
             least, most = min(known.choices), max(known.choices)
         option = typer.Option(

@@ -15,9 +15,10 @@ from dovetail.features.compile.arcs import COARSE, ArcFeatures
 from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.losses import Loss, likelihood
 from dovetail.learning.monitor import Monitor
-from dovetail.learning.objective import Objective, Share
+from dovetail.learning.objective import Objective, Share, of_tokens
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
+from dovetail.models.base import Training
 from dovetail.models.dependency.model import DependencyModel, Heads
 from dovetail.models.domains.training import Domain
 from dovetail.scorers.arcs import ArcScorer, Strings
@@ -33,15 +34,11 @@ COARSE_L2 = 0.1
 
 def arc_objective(scorer: ArcScorer, heads: Heads, loss: Loss = likelihood) -> Objective:
     """The loss of trees with these heads [words], 0 for the root."""
-
-    def gold(which: NDArray[np.int64] | None) -> tuple[Heads, None]:
-        return (heads if which is None else heads[taken(scorer.offsets, which)[0]]), None
-
-    return Objective(scorer, gold, loss)
+    return Objective(scorer, of_tokens(heads, scorer.offsets), loss)
 
 
 @dataclass
-class ArcTraining:
+class ArcTraining(Training):
     """A corpus made ready: the objective of the fine weights, its prior, and the way back to a model."""
 
     model: DependencyModel

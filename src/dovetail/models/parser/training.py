@@ -24,6 +24,7 @@ from dovetail.grammars.treebank import TreebankGrammar, projection
 from dovetail.learning.losses import Loss, likelihood
 from dovetail.learning.objective import AnyObjective, Objective, Share
 from dovetail.learning.priors import Prior
+from dovetail.models.base import Training
 from dovetail.models.domains.training import Domain
 from dovetail.models.parser.carry import carried
 from dovetail.models.parser.decoding import Decoder, Passage, answers
@@ -138,7 +139,7 @@ def tree_objective(scorer: TreeScorer, trees: Sequence[Derivation], loss: Loss =
 
 
 @dataclass
-class ParserTraining:
+class ParserTraining(Training):
     """A treebank made ready: the objective, where to start, and the way back to a model."""
 
     model: ParserModel
@@ -213,9 +214,6 @@ class ParserTraining:
         """The clean trees of other sentences by the rules of the grammar; None where it does not have them."""
         trees = [None if s.tree is None else clean_tree(s.tree) for s in sentences]
         return [None if tree is None else self.treebank.derivation(tree) for tree in trees]
-
-    def curvature(self) -> None:
-        """No guess is worth its time."""
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import taken
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.repeats import repeats
 from dovetail.features.resources.templates import unpacked
+from dovetail.learning.objective import Gold, of_tokens
 from dovetail.models.linear import Arrays, LinearModel, LinearTraining, numbers_in
 from dovetail.models.tagger.agreement import agreed
 from dovetail.models.tagger.labels import LabelSet
@@ -183,17 +183,9 @@ def chain_training(
     return ChainTraining.prepare(model, form, compiled, offsets, right, observed=observed, **how)
 
 
-def chain_gold(gold: NDArray[np.int32], offsets: Items, size: int) -> Any:
+def chain_gold(gold: NDArray[np.int32], offsets: Items, size: int) -> Gold:
     """The right labels of all sentences or of some, and what is allowed where they are not known (-1)."""
-    allowed, known = allowed_labels(gold, size), np.maximum(gold, 0)
-
-    def of(which: Items | None) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
-        if which is None:
-            return known, allowed
-        tokens, _ = taken(offsets, which)
-        return known[tokens], None if allowed is None else allowed[tokens]
-
-    return of
+    return of_tokens(np.maximum(gold, 0), offsets, allowed_labels(gold, size))
 
 
 def allowed_labels(gold: NDArray[np.int32], size: int) -> NDArray[np.bool_] | None:

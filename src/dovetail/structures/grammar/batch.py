@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
-from dovetail.structures.contract import Floats, Parts, Structure
+from dovetail.structures.contract import Floats, Integers, Parts, Structure
 from dovetail.structures.grammar.parts import (
     Derivation,
     Grammar,
@@ -49,6 +49,7 @@ from dovetail.structures.grammar.search import (
     viterbi,
 )
 from dovetail.structures.grammar.sums import GrammarWeights, InsideChart, inside, outside
+from dovetail.structures.ragged import within
 from dovetail.threads import run_shards
 
 Result = TypeVar("Result")
@@ -374,19 +375,20 @@ class GrammarBatch(Structure[TreePotentials, Trees]):
 
     def token(self, sentence: ArrayLike, position: ArrayLike, label: ArrayLike) -> Parts:
         """The parts "the word at this position has this tag"."""
-        s, i, tag = (np.asarray(each, np.int64) for each in (sentence, position, label))
-        first = np.cumsum([0, *(potentials.tag.size for potentials in self.potentials)])[s]
-        return Parts.single("tag", first + i * self.grammar.tags + tag)
+        s, tags = within(sentence, len(self)), self.grammar.tags
+        token = np.cumsum([0, *self._lengths])[s] + within(position, self._lengths[s])
+        return Parts.single("tag", token * tags + within(label, tags))
 
     def span(self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, label: ArrayLike) -> Parts:
         """The parts "a rule puts this symbol over these words": the parent of a binary rule, or of a unary one.
 
         A tree has each at most once. A tag over its word is no such part, but one of :meth:`token`.
         """
-        s, symbol = np.asarray(sentence, np.int64), np.asarray(label, np.int64)
-        lengths = np.array([len(potentials.tag) for potentials in self.potentials])
-        row = np.cumsum([0, *map(cell_count, lengths.tolist())])[s] + cells(lengths[s], begin, end)
-        return Parts.single("span", row * self.grammar.symbols + symbol)
+        s = within(sentence, len(self))
+        first, last = (within(each, self._lengths[s]) for each in (begin, np.asarray(end) - 1))
+        row = np.cumsum([0, *map(cell_count, self._lengths.tolist())])[s] + cells(self._lengths[s], first, last + 1)
+        entry = row * self.grammar.symbols + within(label, self.grammar.symbols)
+        return Parts.where("span", entry[:, None], (first <= last)[:, None])
 
     def plus(self, parts: Parts, amount: ArrayLike) -> GrammarBatch:
         """The same with amounts [parts] added to the potentials of parts; a single row of spans is widened first."""
@@ -404,6 +406,10 @@ class GrammarBatch(Structure[TreePotentials, Trees]):
             raise InputError("span has a single row for all positions: give potentials a row for every span")
         flat = np.concatenate([getattr(each, parts.table).ravel() for each in counts])
         return super().read(counts[0]._replace(**{parts.table: flat}), parts)  # type: ignore[arg-type]
+
+    @cached_property
+    def _lengths(self) -> Integers:
+        return np.array([len(potentials.tag) for potentials in self.potentials], np.int64)
 
     def _map(self, function: Callable[[ParseChart], Result]) -> list[Result]:
         return run_shards(lambda sentence: function(self.chart(sentence)), range(len(self)), self.threads)

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
-from dovetail.structures.contract import Booleans, Floats, Integers, Parts, Structure, mapped
+from dovetail.structures.contract import Booleans, Floats, Integers, Parts
 from dovetail.structures.grammar import Derivation, ParseChart
-from dovetail.structures.grammar.parts import check_direction
 from dovetail.structures.nested.parts import TABLES, NestedGrammar, NestedPotentials, NestedSegments, nested_grammar
 from dovetail.structures.nested.posterior import segment_probabilities, sums
 from dovetail.structures.nested.search import walk
 from dovetail.structures.nested.sums import Tables
-from dovetail.threads import run_shards, sentence_shards
-
-Result = TypeVar("Result")
+from dovetail.structures.ragged import Ragged, Result, within
+from dovetail.threads import run_shards
 
 LONGEST = 100  # tokens of a segment at most, unless said: in sentences of up to so many, there is no bound
-SHARD_TOKENS = 500
 
 
 @dataclass(frozen=True, eq=False)
-class NestedBatch(Structure[NestedPotentials, NestedSegments]):
+class NestedBatch(Ragged[NestedPotentials, NestedSegments]):
     """All nested segmentations of a batch of sentences; minus infinity forbids a part.
 
     potentials: see :class:`NestedPotentials`. offsets: [n + 1], sentence i is tokens offsets[i] to offsets[i + 1].
@@ -45,7 +42,11 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
     potentials: NestedPotentials
     offsets: Integers
     longest: int = LONGEST
-    threads: int = field(default=1, repr=False)
+    threads: int | None = field(default=1, repr=False)
+
+    shared: ClassVar[tuple[str, ...]] = TABLES
+    shards: ClassVar[tuple[int, int]] = (64, 500)
+    answers: ClassVar[str] = "segmentation"
 
     def __post_init__(self) -> None:
         labels, tokens = self.potentials.labels, int(self.offsets[-1])
@@ -59,31 +60,14 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
             if table.shape != shape:
                 raise InputError(f"{name} has shape {table.shape}, expected {shape}")
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     @property
     def phrases(self) -> int:
         """The most tokens of a segment that is scored as a phrase."""
         return len(self.potentials.phrase) // max(int(self.offsets[-1]), 1)
 
-    def log_partition(self) -> Floats:
-        """The log of the sum of exp(score) over all nested segmentations of each sentence, [n]."""
-        log_z = np.zeros(len(self))
-        none = NestedPotentials(*(np.zeros((0,) * table.ndim) for table in self.potentials))
-        run_shards(lambda shard: self._sums(*shard, none, log_z), self._shards(), self.threads)
-        return log_z
-
     def log_partition_and_marginals(self, in_place: bool = False) -> tuple[Floats, NestedPotentials]:
         """Both in one pass, the step of training; ``in_place`` makes no difference."""
-        log_z, counts, shards = np.zeros(len(self)), mapped(np.zeros_like, self.potentials), self._shards()
-        mine = [self._own_tables(counts) for _ in shards]  # summed in order: the same bits for any number of threads
-        work = list(zip(shards, mine, strict=True))
-        run_shards(lambda each: self._sums(*each[0], each[1], log_z), work, self.threads)
-        for own in mine:
-            for name in TABLES:
-                getattr(counts, name)[:] += getattr(own, name)
-        return log_z, counts
+        return super().log_partition_and_marginals()
 
     def probable(self, least: float) -> tuple[NestedSegments, Floats]:
         """All segments with a probability of at least ``least``, and the probability of each.
@@ -112,11 +96,11 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
 
     def best(self) -> NestedSegments:
         """The best segments of every sentence."""
-        return self._listed({s: tree for s, tree in self._map(lambda s: self.chart(s).best()).items() if tree})
+        return self._listed({s: tree for s, tree in self._each(lambda s: self.chart(s).best()).items() if tree})
 
     def kbest(self, k: int) -> tuple[Sequence[NestedSegments], Floats]:
         """The k best segmentations of every sentence, best first, and their scores [n, k]."""
-        found, scores = self._map(lambda s: self.chart(s).scored(k)), np.full((len(self), k), -np.inf)
+        found, scores = self._each(lambda s: self.chart(s).scored(k)), np.full((len(self), k), -np.inf)
         scores[np.diff(self.offsets) == 0, :1] = 0.0
         for s, trees in found.items():
             scores[s, : len(trees)] = [score for _, score in trees]
@@ -125,26 +109,15 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
 
     def sample(self, n: int, rng: np.random.Generator) -> Sequence[NestedSegments]:
         """``n`` segmentations of every sentence, drawn from the exact distribution."""
-        impossible = np.flatnonzero(~self.possible())
-        if impossible.size:
-            raise InputError(f"sentence {impossible[0]}: every segmentation is forbidden")
+        self._check_possible(0, self.log_partition())
         uniforms = [rng.random((n, 3 * size)) for size in np.diff(self.offsets).tolist()]
-        found = self._map(lambda s: self.chart(s).drawn(uniforms[s]))
+        found = self._each(lambda s: self.chart(s).drawn(uniforms[s]))
         return [self._listed({s: trees[number] for s, trees in found.items()}) for number in range(n)]
 
     def entropy(self) -> Floats:
         """The entropy of the segmentations of every sentence, in nats: [n]."""
-        out, found = np.zeros(len(self)), self._map(lambda s: self.chart(s).entropy())
+        out, found = np.zeros(len(self)), self._each(lambda s: self.chart(s).entropy())
         out[list(found)] = list(found.values())
-        return out
-
-    def jvp(self, direction: NestedPotentials) -> NestedPotentials:
-        """The derivative of the marginals when the potentials move along a direction, shaped like both."""
-        check_direction(direction, self.potentials)
-        found = self._map(lambda s: self.chart(s).jvp(self._trees.potentials(direction, *self._place(s), absent=0.0)))
-        out = mapped(np.zeros_like, self.potentials)
-        for s, counts in found.items():
-            self._trees.count(counts, int(self.offsets[s]), self.longest, out)
         return out
 
     def score(self, segments: NestedSegments) -> Floats:
@@ -153,21 +126,6 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
         sentence = np.repeat(np.arange(len(self)), np.diff(segments.offsets))
         score[sentence[segments.end - segments.start > self.longest]] = -np.inf
         return score
-
-    def indicator(self, segments: NestedSegments) -> NestedPotentials:
-        """The counts of the parts of given segments, shaped like the potentials."""
-        counts = mapped(np.zeros_like, self.potentials)
-        self._walk(segments, 1.0, counts)
-        return counts
-
-    def subtract(self, counts: NestedPotentials, segments: NestedSegments) -> NestedPotentials:
-        """Counts less those of given segments, in place: from marginals, the slope of a log-likelihood."""
-        self._walk(segments, -1.0, counts)
-        return counts
-
-    def with_potentials(self, potentials: NestedPotentials) -> NestedBatch:
-        """The same sentences with other potentials."""
-        return replace(self, potentials=potentials)
 
     def with_phrases(self, phrases: int) -> NestedBatch:
         """The same with a potential for every segment of up to so many tokens, zero where there was none."""
@@ -201,19 +159,20 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
 
     def token(self, sentence: ArrayLike, position: ArrayLike, label: ArrayLike) -> Parts:
         """The parts "this word is directly in this context": 0 for no segment, x + 1 for one of label x."""
-        row = self.offsets[np.asarray(sentence)] + np.asarray(position)
-        return Parts.single("word", row * (self.potentials.labels + 1) + np.asarray(label))
+        contexts = self.potentials.labels + 1
+        return Parts.single("word", self._tokens(sentence, position) * contexts + within(label, contexts))
 
     def span(self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, label: ArrayLike) -> Parts:
         """The parts "there is a segment of this label from begin up to end", in no other segment or in another."""
-        first, length = np.asarray(begin), np.asarray(end) - np.asarray(begin)
+        first, labels = self._tokens(sentence, begin), self.potentials.labels
+        length = self._tokens(sentence, np.asarray(end) - 1) + 1 - first
         if length.max(initial=0) > self.phrases:
             raise InputError(
                 f"segments of {length.max()} tokens have no potential of their own: call with_phrases({length.max()})"
             )
-        labels, row = self.potentials.labels, (self.offsets[np.asarray(sentence)] + first) * self.phrases + length - 1
-        entry = row * 2 * labels + np.asarray(label)
-        return Parts("phrase", np.stack([entry, entry + labels], axis=1).ravel(), np.arange(len(entry) + 1) * 2)
+        entry = (first * self.phrases + length - 1) * 2 * labels + within(label, labels)
+        valid = np.repeat(length[:, None] > 0, 2, axis=1)
+        return Parts.where("phrase", np.stack([entry, entry + labels], axis=1), valid)
 
     def chart(self, sentence: int) -> ParseChart:
         """One sentence that has words as the trees of a grammar: the same distribution.
@@ -233,7 +192,7 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
         first, after = self.offsets[sentence : sentence + 2].tolist()
         return first, after - first, self.longest
 
-    def _map(self, function: Callable[[int], Result]) -> dict[int, Result]:
+    def _each(self, function: Callable[[int], Result]) -> dict[int, Result]:
         """What a function says of each sentence that has words."""
         some = np.flatnonzero(np.diff(self.offsets)).tolist()
         return dict(zip(some, run_shards(function, some, self.threads), strict=True))
@@ -248,16 +207,16 @@ class NestedBatch(Structure[NestedPotentials, NestedSegments]):
         walk(self.offsets, 0, len(score), self.phrases, *segments, self.potentials, amount, counts, score)
         return score
 
-    def _shards(self) -> list[tuple[int, int]]:
-        return sentence_shards(self.offsets, most=64, tokens=SHARD_TOKENS)
+    def _add(self, answer: NestedSegments, amount: float, counts: NestedPotentials) -> None:
+        self._walk(answer, amount, counts)
 
-    def _sums(self, low: int, high: int, counts: NestedPotentials, log_z: Floats) -> None:
-        tables = Tables.of(self.potentials)
-        with_counts = counts.word.size > 0
-        rest = (self.potentials, tables, counts, with_counts, log_z)
+    def _move(self, low: int, high: int, direction: NestedPotentials, change: NestedPotentials) -> None:
+        for s in range(low, high):
+            if self.offsets[s] < self.offsets[s + 1]:
+                along = self._trees.potentials(direction, *self._place(s), absent=0.0)
+                self._trees.count(self.chart(s).jvp(along), int(self.offsets[s]), self.longest, change)
+
+    def _infer(self, low: int, high: int, log_z: Floats, expected: NestedPotentials) -> None:
+        with_counts = expected.word.size > 0
+        rest = (self.potentials, Tables.of(self.potentials), expected, with_counts, log_z)
         sums(self.offsets, low, high, self.longest, self.phrases, *rest)
-
-    @staticmethod
-    def _own_tables(counts: NestedPotentials) -> NestedPotentials:
-        """The counts with tables of their own: tokens are in one shard each, tables are in all."""
-        return counts._replace(**{name: np.zeros_like(getattr(counts, name)) for name in TABLES})
