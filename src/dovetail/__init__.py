@@ -95,19 +95,23 @@ __all__ = [
     "write",
 ]
 
-_HOMES = {
-    "DependencyParser": "models.dependency.estimator",
+_KINDS = {
+    "dependency": ("DependencyParser", "models.dependency.estimator"),
+    "domain-parsers": ("MultiDomainParser", "models.domains.parser"),
+    "domains": ("MultiDomainTagger", "models.domains.tagger"),
+    "joint": ("JointParser", "models.joint.estimator"),
+    "nested": ("NestedTagger", "models.nested.estimator"),
+    "parser": ("Parser", "models.parser.estimator"),
+    "segmenter": ("Segmenter", "models.segmenter.estimator"),
+    "tagger": ("Tagger", "models.tagger.estimator"),
+}
+"""The models by what their files say they are, and where to find them."""
+
+_HOMES = dict(_KINDS.values()) | {
     "Document": "text.sentence",
     "FeatureSet": "features.algebra.sets",
-    "MultiDomainParser": "models.domains.parser",
-    "MultiDomainTagger": "models.domains.tagger",
-    "NestedTagger": "models.nested.estimator",
-    "JointParser": "models.joint.estimator",
-    "Parser": "models.parser.estimator",
-    "Segmenter": "models.segmenter.estimator",
     "Sentence": "text.sentence",
     "Span": "text.sentence",
-    "Tagger": "models.tagger.estimator",
     "entity_scores": "evaluate",
     "read": "text.formats",
     "segment": "text.segment",
@@ -136,18 +140,6 @@ ENGLISH_MODEL = "english-ner.dovetail"
 _EMBEDDED = (ENGLISH_MODEL, "english-ner.md", "sample-train.conll.gz", "sample-dev.conll.gz")
 
 
-_KINDS = {
-    "dependency": "DependencyParser",
-    "domain-parsers": "MultiDomainParser",
-    "domains": "MultiDomainTagger",
-    "joint": "JointParser",
-    "nested": "NestedTagger",
-    "parser": "Parser",
-    "segmenter": "Segmenter",
-    "tagger": "Tagger",
-}
-
-
 if TYPE_CHECKING:
 
     @overload
@@ -167,7 +159,7 @@ def load(path: str | Path | None = None) -> Any:
     kind = load_model(found)[0].get("kind")
     if kind not in _KINDS:
         raise ModelFileError(f"{found}: this is a file of kind {kind!r}, not a model that can be loaded by itself")
-    return __getattr__(_KINDS[kind]).load(found)
+    return __getattr__(_KINDS[kind][0]).load(found)
 
 
 def embedded(name: str) -> Path:

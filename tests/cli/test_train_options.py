@@ -16,6 +16,7 @@ from dovetail.cli.train import KINDS
 from dovetail.cli.train.options import shown_settings
 from dovetail.cli.train.training import Training
 from dovetail.errors import DovetailError
+from dovetail.models.base import Estimator
 from dovetail.models.settings import Setting, setting_of
 from tests.cli.conftest import Run
 from tests.cli.test_paths import COMMANDS
@@ -55,7 +56,7 @@ def setting_options_of(kind: type[Training]) -> dict[str, Any]:
 def wrong_values(one: Field[Any], known: Setting) -> Iterator[Any]:
     """Values on the other side of each bound, of the right type."""
     if known.choices:
-        yield "x" if isinstance(known.choices[0], str) else max(known.choices) + 1
+        yield "x" if isinstance(next(iter(known.choices)), str) else max(known.choices) + 1
         return
     step = 1 if str(one.type).startswith("int") else 0.001
     yield from (bound - step for bound in [known.least] if bound is not None)
@@ -132,7 +133,7 @@ def test_every_number_has_bounds_and_every_wrong_value_is_refused(
 @kinds
 def test_what_an_estimator_takes_its_command_offers(kind: type[Training]) -> None:
     model = getattr(dovetail, kind.model)
-    fit, save = inspect.signature(model.fit).parameters, inspect.signature(model.save).parameters
+    fit, save = inspect.signature(Estimator.fit).parameters, inspect.signature(model.save).parameters
     able = {"init": "init" in fit, "resume": "checkpoint" in fit, "half": "half" in save, "compact": "compact" in save}
     assert {name: name in kind.takes.split() for name in able} == able
 
@@ -151,7 +152,7 @@ def test_optimisers_and_what_is_for_some_of_them(run: Run, tmp_path: Path) -> No
     told = run("train", "segmenter", "--batch", 4, *files).err
     assert "--batch is for --optimiser sgd, adagrad or perceptron" in told
     told = run("train", "nested", "--batch", 4, "--optimiser", "lbfgs", *files).err
-    assert "--batch is for --optimiser adagrad or sgd" in told
+    assert "--batch is for --optimiser sgd, adagrad or perceptron" in told
     assert "no such file" in run("train", "nested", "--batch", 4, *files).err
     assert "--gain is for --optimiser sgd or adagrad" in run("train", "segmenter", "--gain", 0.1, *files).err
 

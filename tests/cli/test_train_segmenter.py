@@ -96,7 +96,10 @@ def test_entities_by_segments(run: Run, tmp_path: Path) -> None:
     assert "calibration" in record
     tagged = run("annotate", "--model", tmp_path / "m", tmp_path / "dev.conll").out
     assert "B-PER" in tagged
-    assert run("annotate", "--model", tmp_path / "m", "--k-best", 2, "--output-format", "jsonl", stdin="Ada").code == 2
+    more = ("--k-best", 2, "--marginals", "--output-format", "jsonl")
+    told = json.loads(run("annotate", "--model", tmp_path / "m", *more, stdin="Ada").out)
+    assert [one["tags"] for one in told["k_best"]] == [["B-PER"], ["O"]]
+    assert told["marginals"][0]["label"] == "PER"
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dovetail.arrays import offsets_of
 from dovetail.errors import DovetailError, InputError, ModelFileError
+from dovetail.features.algebra.sets import FeatureSet
+from dovetail.features.compile.columns import columns_for
+from dovetail.features.compile.design import Compiler
 from dovetail.learning.losses import LOSSES, ROUGH
+from dovetail.learning.objective import Objective, of_tokens
+from dovetail.modelfile import save_model
 from dovetail.models.base import OPTIMISERS
+from dovetail.scorers.compiled import CompiledPart, PartSettings
+from dovetail.scorers.parts import PartsScorer
 from dovetail.text.sentence import Sentence
 from tests.docs.pages import ROOT, blocks
 from tests.models import test_training
@@ -75,6 +83,22 @@ def test_the_structure_refuses_what_it_cannot_read(recipes: dict[str, Any]) -> N
             choices.ChoiceBatch(choices.ChoicePotentials(np.array(unary)), np.array(offsets))
 
 
+@pytest.mark.parametrize("loss", [*LOSSES, LOSS])
+def test_the_form_takes_features_to_choices_and_back(
+    recipes: dict[str, Any], monkeypatch: pytest.MonkeyPatch, loss: str
+) -> None:
+    features = FeatureSet.of(["word[0]", "suffix(1, 2)[0]"])
+    compiler = Compiler(columns_for(SENTENCES, features), SENTENCES)
+    part = CompiledPart.compile(compiler, list(features.templates), None, 3, PartSettings(1, None))
+    offsets, gold = offsets_of(SENTENCES), np.arange(sum(map(len, SENTENCES)), dtype=np.int32) % 3
+    scorer = PartsScorer(recipes["choice_form"].ChoiceForm(3), offsets, {"word": part.scorer})
+    objective = Objective(scorer, of_tokens(gold, offsets), LOSSES[loss])
+    monkeypatch.setattr(test_training, "objective_of", lambda kind, loss: objective)
+    if loss not in ROUGH:
+        test_training.test_the_gradient_is_that_of_the_objective("form", loss)
+    test_training.test_few_sentences_at_a_time_add_up_to_all("form", loss)
+
+
 @pytest.mark.parametrize("kind", test_training.VARIANTS)
 def test_the_loss_serves_every_model(recipes: dict[str, Any], kind: str) -> None:
     assert LOSSES[LOSS] is recipes["risk_bound"].risk_bound
@@ -124,8 +148,6 @@ def test_the_model_refuses_what_it_cannot_learn_from_or_load(words: Any, tmp_pat
         type(words)(l2=-1).fit(SENTENCES)
     words.fit(SENTENCES)
     header, arrays = words.packed()
-    from dovetail.modelfile import save_model
-
     save_model(tmp_path / "odd", header | {"tags": ["X"]}, arrays)
     with pytest.raises(ModelFileError, match="does not fit together"):
         type(words).load(tmp_path / "odd")

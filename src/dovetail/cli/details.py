@@ -30,7 +30,8 @@ def write_details(
     """
     from dovetail.text.files import atomic_writer
 
-    answer, chances = (kind.answer, kind.marginals) if kind is not None else (_tags, _labels)
+    of_words = span_chances if getattr(model, "kind", "") == "segmenter" else _labels
+    answer, chances = (kind.answer, kind.marginals) if kind is not None else (_tags, of_words)
     with atomic_writer(path) as file:
         for document in documents:
             sentences = document.sentences

@@ -216,7 +216,7 @@ class Estimator:
         """The loss by name; the perceptron has its own."""
         return "perceptron" if self._setting("optimiser") == "perceptron" else str(self._setting("loss"))
 
-    def _minimise(self, training: Training, monitor: Monitor, run: Run) -> Any:
+    def _minimise(self, training: Any, monitor: Monitor, run: Run) -> Any:
         """The best weights."""
         start = training.start(None if run.init is None else run.init._model())
         saved = resume = None

@@ -172,7 +172,7 @@ class Training:
 
     def needs(self, model: Any, sentences: Sequence[Any]) -> list[str]:
         """The layers that the model will read besides the words."""
-        return [name for name in model._features_for(sentences).columns if name != "word"]
+        return [name for name in model.features_for(sentences).columns if name != "word"]
 
     def add_resources(self, model: Any, reporter: Reporter) -> None:
         """Give the model what raw text, clusters and lists say of words; some models know clusters alone."""

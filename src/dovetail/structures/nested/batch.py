@@ -164,13 +164,14 @@ class NestedBatch(Ragged[NestedPotentials, NestedSegments]):
 
     def span(self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, label: ArrayLike) -> Parts:
         """The parts "there is a segment of this label from begin up to end", in no other segment or in another."""
-        first, labels = self._tokens(sentence, begin), self.potentials.labels
+        labels = self.potentials.labels
+        first, label = self._tokens(sentence, begin), within(label, labels)
         length = self._tokens(sentence, np.asarray(end) - 1) + 1 - first
         if length.max(initial=0) > self.phrases:
             raise InputError(
                 f"segments of {length.max()} tokens have no potential of their own: call with_phrases({length.max()})"
             )
-        entry = (first * self.phrases + length - 1) * 2 * labels + within(label, labels)
+        entry = (first * self.phrases + length - 1) * 2 * labels + label
         valid = np.repeat(length[:, None] > 0, 2, axis=1)
         return Parts.where("phrase", np.stack([entry, entry + labels], axis=1), valid)
 

@@ -132,7 +132,8 @@ class ProjectiveBatch(Ragged[ProjectivePotentials, Labels]):
         """The parts "this word hangs on that one", positions from 1 with 0 for the root: arrays [parts] each."""
         own = within(sentence, len(self))
         size = np.diff(self.offsets)[own] + 1
-        row = self.places.arcs[own] + within(head, size) * size + within(dependent, size)
+        word = 1 + within(np.asarray(dependent) - 1, size - 1)  # the root hangs on nothing
+        row = self.places.arcs[own] + within(head, size) * size + word
         return Parts("attach", (2 * row[:, None] + [0, 1]).ravel(), 2 * np.arange(len(row) + 1))
 
     @property
