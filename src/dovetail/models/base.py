@@ -88,6 +88,10 @@ class Training:
         """What a checkpoint belongs to: the features and the data."""
         raise NotImplementedError
 
+    def of_domain(self, low: int, high: int) -> Any:
+        """Some of the sentences as one of several domains: a ``models.domains.training.Domain``."""
+        raise NotImplementedError
+
 
 @dataclass(kw_only=True, eq=False)
 class Estimator:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.models.answer import Answer
-from dovetail.models.base import Estimator, Run
+from dovetail.models.base import Estimator, Run, Training
 from dovetail.models.domains.settings import DomainSettings
 from dovetail.models.domains.training import Domain, DomainTraining
 from dovetail.models.inputs import as_sentences
@@ -128,7 +128,7 @@ class MultiDomain(DomainSettings, Estimator):
             before = several, weight
         assert best is not None
         _, several, weight, stopped = best
-        model.model_ = training.export(several.objective.top(weight))
+        model.model_ = several.export(weight)
         model._finish(together, run)
         self._keep(model, several, weight, held_out)
         self.card_ = model.card_ | self.card_ | {"sigma": several.sigma, "stopped": stopped}
@@ -142,9 +142,11 @@ class MultiDomain(DomainSettings, Estimator):
         usual = self.kinds[self.pattern.kind][1]
         return [fixed] if fixed is not None else usual if with_dev else usual[:1]
 
-    def _pooled_training(self, model: Any, corpus: Corpora, held_out: Corpora | None, run: Run) -> Any:
+    def _pooled_training(self, model: Any, corpus: Corpora, held_out: Corpora | None, run: Run) -> Training:
         """The training of all sentences."""
-        return model._prepare(pooled(corpus.values()), pooled(held_out.values()) if held_out else None, run)
+        together, dev = pooled(corpus.values()), pooled(held_out.values()) if held_out else None
+        training: Training = model._prepare(together, dev, run)
+        return training
 
     def _domain(self, training: Any, low: int, high: int) -> Domain:
         """What some of the sentences are of the training."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.objective import AnyObjective
-from dovetail.learning.priors import Prior
+from dovetail.models.base import Training
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -32,7 +32,7 @@ class Domain(NamedTuple):
 
 
 @dataclass(eq=False)
-class DomainTraining:
+class DomainTraining(Training):
     """All domains made ready under one prior, to be trained like any model.
 
     ``pooled`` is the training of all sentences; ``top`` and ``sigma`` are the standard deviations of shared weights,
@@ -44,16 +44,12 @@ class DomainTraining:
     top: float
     sigma: float
     before: tuple[DomainTraining, Floats] | None = None
+    objective: HierarchicalObjective = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         models = [BaseModel(each.objective, each.share, self.sigma) for each in self.domains]
+        self.prior = self.pooled.prior
         self.objective = HierarchicalObjective(models, self.pooled.objective.parameters, self.top)
-
-    @property
-    def prior(self) -> Prior:
-        """The penalty on weights."""
-        prior: Prior = self.pooled.prior
-        return prior
 
     def start(self, init: Any = None) -> Floats:
         """Where training starts: every domain with the weights that all of the text would start with."""
@@ -71,6 +67,10 @@ class DomainTraining:
         """What a checkpoint belongs to."""
         sizes = [each.objective.items for each in self.domains]
         return [*self.pooled.fingerprint(), np.array(sizes), np.array([self.top, self.sigma])]
+
+    def export(self, weight: Floats) -> Any:
+        """The model of the shared weights."""
+        return self.pooled.export(self.objective.top(weight))
 
     def weights(self, m: int, weight: Floats) -> Floats:
         """The weights of a domain for all parameters: the shared ones where its own data says nothing."""
