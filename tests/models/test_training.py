@@ -10,8 +10,9 @@ import pytest
 
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.objective import Objective
-from dovetail.models.base import OPTIMISERS, Estimator, Run
+from dovetail.models.base import OPTIMISERS, Estimator
 from dovetail.models.nested.estimator import NestedTagger
+from dovetail.models.training import Run
 from dovetail.sparse import SparseGradient
 from tests.models.kinds import KINDS, Kind
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from dovetail.models.batching import in_batches
 from dovetail.models.inputs import annotated, as_sentences, check_count
 from dovetail.models.layers import LayerTaggers
 from dovetail.models.settings import setting_of
+from dovetail.models.training import Run
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
@@ -53,44 +54,6 @@ FREE = frozenset(
 """Settings that may change between a training run and its continuation; features and resources are told by the data."""
 NOT_STORED = frozenset({"threads", "resources", "clusters"})
 """Settings that are no part of a model file: the same data gives the same file on any number of cores."""
-
-
-class Run(NamedTuple):
-    """What a call of ``fit`` was given besides the data."""
-
-    init: Any
-    checkpoint: str | Path | None
-    progress: Callable[[Progress], None] | None
-    doing: Callable[[str], None]
-
-
-class Training:
-    """A corpus made ready to train on: what is minimised, and the way back to a model."""
-
-    objective: Any
-    """See ``learning.objective``."""
-    prior: Any
-    """See ``learning.priors``."""
-
-    def start(self, init: Any = None) -> Floats:
-        """Where training starts, [parameters]: zeros, or what can be had from another model."""
-        return np.zeros(self.objective.parameters)
-
-    def curvature(self) -> Floats | None:
-        """A guess at the diagonal of the Hessian [parameters], for L-BFGS, if there is one."""
-        return None
-
-    def export(self, weight: Floats) -> Any:
-        """The trained model."""
-        raise NotImplementedError
-
-    def fingerprint(self) -> list[NDArray[Any]]:
-        """What a checkpoint belongs to: the features and the data."""
-        raise NotImplementedError
-
-    def of_domain(self, low: int, high: int) -> Any:
-        """Some of the sentences as one of several domains: a ``models.domains.training.Domain``."""
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True, eq=False)

@@ -22,7 +22,7 @@ from dovetail.learning.losses import LOSSES
 from dovetail.learning.objective import Gold, Objective
 from dovetail.learning.priors import Prior
 from dovetail.memory import release_memory
-from dovetail.models.base import Training
+from dovetail.models.training import Training
 from dovetail.scorers.compiled import CompiledPart, PartSettings
 from dovetail.scorers.parts import Form, PartsScorer
 from dovetail.scorers.weights import Weights

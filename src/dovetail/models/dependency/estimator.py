@@ -14,7 +14,7 @@ from dovetail.learning.losses import LOSSES
 from dovetail.learning.tuning import calibration
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
-from dovetail.models.base import Estimator, Run
+from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
 from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows, surest
 from dovetail.models.dependency.pieces import joined
@@ -24,6 +24,7 @@ from dovetail.models.dependency.training import ArcTraining
 from dovetail.models.inputs import as_sentences, labelled
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import given_tags, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
+from dovetail.models.training import Run
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.text.dependencies import Dependencies, dependency_heads, projectivise, with_dependencies
 from dovetail.text.sentence import Sentence

@@ -18,9 +18,9 @@ from dovetail.learning.monitor import Monitor
 from dovetail.learning.objective import Objective, Share, of_tokens
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
-from dovetail.models.base import Training
 from dovetail.models.dependency.model import DependencyModel, Heads
 from dovetail.models.domains.training import Domain
+from dovetail.models.training import Training
 from dovetail.scorers.arcs import ArcScorer, Strings
 from dovetail.scorers.weights import frozen
 

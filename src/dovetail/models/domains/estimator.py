@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.models.answer import Answer
-from dovetail.models.base import Estimator, Run, Training
+from dovetail.models.base import Estimator
 from dovetail.models.domains.settings import DomainSettings
 from dovetail.models.domains.training import Domain, DomainTraining
 from dovetail.models.inputs import as_sentences
+from dovetail.models.training import Run, Training
 from dovetail.text.sentence import Sentence
 
 STRATEGIES = {"target": (0.0, 1.0), "all": (1.0, 0.0), "augment": (1.0, 1.0), "hierarchical": (1.0, None)}

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.modelfile import Arrays
-from dovetail.models.base import Run
 from dovetail.models.dependency.estimator import DependencyParser
 from dovetail.models.domains.estimator import Corpora, MultiDomain, pooled
 from dovetail.models.domains.training import DomainTraining
 from dovetail.models.parser.estimator import Parser
+from dovetail.models.training import Run
 
 
 @dataclass(kw_only=True, eq=False)

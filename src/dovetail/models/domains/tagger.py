@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from dovetail.errors import DovetailError
 from dovetail.modelfile import Arrays
-from dovetail.models.base import Run
 from dovetail.models.domains.estimator import Corpora, MultiDomain, pooled
 from dovetail.models.domains.model import Deviation, DomainModel
 from dovetail.models.domains.settings import TaggerDomainSettings
@@ -20,6 +19,7 @@ from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainTraining
 from dovetail.models.tagger.tuning import Tuning
+from dovetail.models.training import Run
 from dovetail.text.sentence import Sentence
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.objective import AnyObjective
-from dovetail.models.base import Training
+from dovetail.models.training import Training
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

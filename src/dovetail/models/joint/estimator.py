@@ -13,7 +13,6 @@ from dovetail.evaluate.nested import nested_scores
 from dovetail.grammars.entities import RepairReport, fitted_all
 from dovetail.learning.tuning import best_bias
 from dovetail.models.answer import Answer
-from dovetail.models.base import Run
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.joint.settings import JointSettings
@@ -22,6 +21,7 @@ from dovetail.models.parser.data import clean
 from dovetail.models.parser.decoding import LONGEST, Decoder, Passage, answers
 from dovetail.models.parser.estimator import Parser, with_tree
 from dovetail.models.tagger.estimator import Tagger
+from dovetail.models.training import Run
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import outermost
 from dovetail.text.tree import Tree

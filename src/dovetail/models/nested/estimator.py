@@ -16,7 +16,7 @@ from dovetail.evaluate.nested import NestedScores, nested_scores
 from dovetail.features.algebra.nested_sets import TAG_LINES, nested_features
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
-from dovetail.models.base import Estimator, Run
+from dovetail.models.base import Estimator
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.nested.gold import as_tree
 from dovetail.models.nested.model import NestedModel, NestedTraining, nested_training, spans_of
@@ -24,6 +24,7 @@ from dovetail.models.nested.settings import NestedSettings
 from dovetail.models.nested.tuning import COARSE_THRESHOLDS, calibrated, threshold_scores, tuned
 from dovetail.models.segmenter.model import length_bound
 from dovetail.models.tagger.estimator import usable
+from dovetail.models.training import Run
 from dovetail.scorers.compiled import PartSettings
 from dovetail.structures.nested import LONGEST, NestedBatch, NestedSegments
 from dovetail.text.sentence import Sentence, Span

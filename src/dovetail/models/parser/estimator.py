@@ -16,7 +16,7 @@ from dovetail.learning.losses import LOSSES
 from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
-from dovetail.models.base import Estimator, Run
+from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.parser.data import gold_trees, treebank_of
@@ -27,6 +27,7 @@ from dovetail.models.parser.settings import TreeParserSettings
 from dovetail.models.parser.training import ParserSettings, ParserTraining, generative_model
 from dovetail.models.parser.tuning import calibration
 from dovetail.models.tagging import learn_tags, pos_tagger
+from dovetail.models.training import Run
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree

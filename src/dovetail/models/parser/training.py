@@ -24,7 +24,6 @@ from dovetail.grammars.treebank import TreebankGrammar, projection
 from dovetail.learning.losses import Loss, likelihood
 from dovetail.learning.objective import AnyObjective, Objective, Share
 from dovetail.learning.priors import Prior
-from dovetail.models.base import Training
 from dovetail.models.domains.training import Domain
 from dovetail.models.parser.carry import carried
 from dovetail.models.parser.decoding import Decoder, Passage, answers
@@ -32,6 +31,7 @@ from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.pruning import Pruner, word_groups
 from dovetail.models.parser.text import compiled, frequent_words, sentence_lists, with_gaps
 from dovetail.models.tagger.estimator import Tagger
+from dovetail.models.training import Training
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import FeatureLists, SentenceLists, observed_layout
 from dovetail.scorers.trees import BLOCKS, TreeParameters, TreeScorer, block_outputs, used_outputs

@@ -17,7 +17,7 @@ from dovetail.features.algebra.word_sets import chain_features
 from dovetail.features.compile import hashing
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
-from dovetail.models.base import Estimator, Run
+from dovetail.models.base import Estimator
 from dovetail.models.inputs import as_sentences, as_texts, check_probability, check_tags, labelled, purpose
 from dovetail.models.segmenter.chain import ChainSegments, SpelledTraining
 from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, length_bound, segment_training, too_long
@@ -27,6 +27,7 @@ from dovetail.models.settings import check_choice
 from dovetail.models.tagger.estimator import usable
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.tuning import COARSE_BALANCES
+from dovetail.models.training import Run
 from dovetail.scorers.compiled import PartSettings
 from dovetail.structures.semimarkov import Segments
 from dovetail.text.given import as_sentence

@@ -17,7 +17,6 @@ from dovetail.features.compile.documents import token_documents
 from dovetail.features.compile.repeats import share_repeated
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
-from dovetail.models.base import Run
 from dovetail.models.inputs import as_sentences, check_as_many, check_probability, check_size, check_tags, purpose
 from dovetail.models.tagger.compact import CompactEstimator
 from dovetail.models.tagger.entities import entity_probabilities
@@ -26,6 +25,7 @@ from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, best_with_bias, chain_training
 from dovetail.models.tagger.settings import TaggerSettings
 from dovetail.models.tagger.tuning import COARSE_BALANCES, Tuning, agreeing, balanced, calibration
+from dovetail.models.training import Run
 from dovetail.scorers.compiled import PartSettings, Spread
 from dovetail.structures.chain import ChainBatch
 from dovetail.text.given import as_sentence

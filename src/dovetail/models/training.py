@@ -1,0 +1,52 @@
+"""A training run: what is trained, and what a call of ``fit`` was given for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dovetail.learning.monitor import Progress
+
+Floats = NDArray[np.float64]
+
+
+class Run(NamedTuple):
+    """What a call of ``fit`` was given besides the data."""
+
+    init: Any
+    checkpoint: str | Path | None
+    progress: Callable[[Progress], None] | None
+    doing: Callable[[str], None]
+
+
+class Training:
+    """A corpus made ready to train on: what is minimised, and the way back to a model."""
+
+    objective: Any
+    """See ``learning.objective``."""
+    prior: Any
+    """See ``learning.priors``."""
+
+    def start(self, init: Any = None) -> Floats:
+        """Where training starts, [parameters]: zeros, or what can be had from another model."""
+        return np.zeros(self.objective.parameters)
+
+    def curvature(self) -> Floats | None:
+        """A guess at the diagonal of the Hessian [parameters], for L-BFGS, if there is one."""
+        return None
+
+    def export(self, weight: Floats) -> Any:
+        """The trained model."""
+        raise NotImplementedError
+
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """What a checkpoint belongs to: the features and the data."""
+        raise NotImplementedError
+
+    def of_domain(self, low: int, high: int) -> Any:
+        """Some of the sentences as one of several domains: a ``models.domains.training.Domain``."""
+        raise NotImplementedError
