@@ -26,7 +26,7 @@ from dovetail.models.batching import in_batches
 from dovetail.models.inputs import annotated, as_sentences, check_count
 from dovetail.models.layers import LayerTaggers
 from dovetail.models.settings import setting_of
-from dovetail.models.training import Run
+from dovetail.models.training import Run, Training
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
