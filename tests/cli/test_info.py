@@ -112,6 +112,7 @@ def test_a_file_that_is_no_model(run: Run, data: Path) -> None:
 
 
 def test_a_tagger_that_reads_parts_of_speech_says_so(run: Run, data: Path, tmp_path: Path) -> None:
-    model = trained(data, tmp_path / "m", "pos.conll", "--columns", "word,pos,ner", "--features", "plain")
+    how = ("--columns", "word,pos,ner", "--features", "plain", "--no-predict-layers")
+    model = trained(data, tmp_path / "m", "pos.conll", *how)
     assert json.loads(run("info", model, "--json").out)["needs"] == ["pos"]
     assert "needs       pos: it can annotate files with this, not plain text" in run("info", model).out

@@ -19,7 +19,7 @@ def test_examples_run() -> None:
 
 def test_a_model_tells_what_it_is() -> None:
     flat = [s.with_layer("pos", ("<N>",) * len(s)) for s in KINDS["tagger"].sentences]
-    model = Tagger(features=["word[0]", "pos[0]"], l2=0.5, iterations=5)
+    model = Tagger(features=["word[0]", "pos[0]"], l2=0.5, iterations=5, predict_layers=False)
     page = model._repr_html_()
     assert "not trained" in page
     assert "l2 = 0.5" in page

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 MOST = 300
 """Values of a layer: one that has more of them, such as lemmas, is not learnt."""
-PASSES = 30
-"""Over the training data, half of what a parser's tagger has: more make no better tags, and take time."""
+PASSES = 15
+"""Over the training data, a quarter of those of a parser's tagger: more take time, and make no better tags."""
 MARK = "="
 """Stands before each value, so that the tagger takes ``B-NP`` for a label like any other, and ``?`` for a known one."""
 
