@@ -146,3 +146,10 @@ def test_layers_that_cannot_be_learnt() -> None:
 def test_notebooks_show_what_is_predicted(model: Any) -> None:
     assert ">predicts</th>" in model._repr_html_()
     assert ">predicts</th>" not in Tagger()._repr_html_()
+
+
+def test_characters_need_no_stage() -> None:
+    model = Segmenter(target="ner", iterations=2).fit(made(20))
+    words = model.set_params(target=None, model=None).fit([["北京", "人"], ["人", "爱", "人"]] * 4)
+    assert words.predicts == ()
+    assert words.predict(["人爱北京"])
