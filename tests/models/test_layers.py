@@ -20,6 +20,7 @@ from dovetail.models.segmenter.estimator import Segmenter
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Document, Sentence
 from tests.models.corpus import made
+from tests.models.kinds import KINDS
 
 MODELS: dict[str, Any] = {
     "tagger": Tagger(features=["word[0]", "pos[-1:2]"], iterations=10),
@@ -146,3 +147,18 @@ def test_layers_that_cannot_be_learnt() -> None:
 def test_notebooks_show_what_is_predicted(model: Any) -> None:
     assert ">predicts</th>" in model._repr_html_()
     assert ">predicts</th>" not in Tagger()._repr_html_()
+
+
+def test_relations_of_a_parser_need_no_stage() -> None:
+    """They read arcs, which the parser always has for them."""
+    model: Any = KINDS["dependency"].model
+    parser = replace(model).fit(KINDS["dependency"].sentences)
+    assert parser.relations_ is not None
+    assert (parser.predicts, parser.relations_.predicts) == ((), ())
+
+
+def test_characters_need_no_stage() -> None:
+    model = Segmenter(target="ner", iterations=2).fit(made(20))
+    words = model.set_params(target=None, model=None).fit([["北京", "人"], ["人", "爱", "人"]] * 4)
+    assert words.predicts == ()
+    assert words.predict(["人爱北京"])

@@ -126,7 +126,7 @@ class Estimator:
         """
         self._check_settings()
         run = Run(init, checkpoint, progress, doing or (lambda what: None))
-        self.card_ = {}
+        self.card_, self.layers_ = {}, LayerTaggers()
         corpus = self._examples(X, y, "training")
         held_out = self._examples(dev, None, "dev") if dev is not None else None
         self._train(corpus, held_out, run)
@@ -157,9 +157,7 @@ class Estimator:
         """What is trained."""
         raise NotImplementedError
 
-    def _learn_layers(
-        self, features: Any, corpus: Sequence[Sentence], doing: Callable[[str], None]
-    ) -> Sequence[Sentence]:
+    def _learn_layers(self, features: Any, corpus: Sequence[Sentence], doing: Callable[[str], None]) -> list[Sentence]:
         """Learn to predict the layers that the features read; the corpus, with these where a sentence lacks them."""
         names = features.columns if self._setting("predict_layers") else ()
         self.layers_ = LayerTaggers.learnt(names, corpus, self._threads(), self._setting("seed"), doing)

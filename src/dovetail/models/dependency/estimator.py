@@ -145,7 +145,13 @@ class DependencyParser(DependencySettings, Estimator):
 
     def _new_relations(self) -> Tagger:
         return Tagger(
-            features=list(TEMPLATES), order=0, target="deprel", iterations=60, calibrate=False, threads=self.threads
+            features=list(TEMPLATES),
+            order=0,
+            target="deprel",
+            iterations=60,
+            calibrate=False,
+            predict_layers=False,
+            threads=self.threads,
         )
 
     # answers

@@ -127,7 +127,8 @@ class Segmenter(SegmenterSettings, Estimator):
             ),
         }  # fmt: skip
         features = self.features_for(sentences)
-        sentences = [*self._learn_layers(features, sentences, run.doing)]
+        if not self.words:  # characters have all their layers from themselves
+            sentences = self._learn_layers(features, sentences, run.doing)
         if self.family == "markov":
             return SpelledTraining.prepare(sentences, spans, features, self.scheme, self.words, self.order, **how)
         longest = self.longest or length_bound(spans)
