@@ -246,7 +246,11 @@ def test_hard_text(run: Run, model: Path, tmp_path: Path) -> None:
 
 def test_a_layer_that_the_input_lacks(run: Run, data: Path, tmp_path: Path) -> None:
     (tmp_path / "f.toml").write_text('templates = ["word[0]", "pos[0]"]')
-    path = trained(data, tmp_path / "m", "pos.conll", "--features", str(tmp_path / "f.toml"))
+    features = ("--features", str(tmp_path / "f.toml"))
+    code, out, err = run("annotate", "--model", trained(data, tmp_path / "n", "pos.conll", *features), TEXT)
+    assert (code, "pos" in records(out)[0]) == (0, True)
+    assert "the layer pos is predicted" in err
+    path = trained(data, tmp_path / "m", "pos.conll", *features, "--no-predict-layers")
     code, out, err = run("annotate", "--model", path, TEXT)
     assert (code, out) == (2, "")
     assert "reads the layer pos" in err
