@@ -170,7 +170,8 @@ class Tagger(TaggerSettings, CompactEstimator):
 
     def predict(self, X: Input) -> list[list[str]]:
         """The best tags of every sentence."""
-        return [list(answer.tags) for some in self._batches(as_sentences(X)) for answer in self._answers(some, False)]
+        decode, best = self._model().labels.decode, self._model().best
+        return [tags for batch in self.chains(X) for tags in decode(best(batch), batch.offsets)]
 
     def predict_marginals(self, sentences: Input) -> list[NDArray[np.float64]]:
         """For every sentence the probability of each label at each token, [tokens, labels]; columns as ``classes_``."""
