@@ -116,7 +116,7 @@ def test_every_number_has_bounds_and_every_wrong_value_is_refused(
         assert wrong or not re.match("int|float", str(f.type)), f"{f.name} has neither bounds nor choices"
         for value in wrong:
             with pytest.raises(DovetailError, match=f"^{f.name}="):
-                replace(model_of(kind, f.name), **{f.name: value})._check_settings()
+                replace(model_of(kind, f.name), **{f.name: value}).check_settings()
             if f.name in options:
                 code, _, err = run("train", kind.kind, *with_option(kind, options[f.name], value, tmp_path))
                 assert code == 2
@@ -124,7 +124,7 @@ def test_every_number_has_bounds_and_every_wrong_value_is_refused(
                 assert re.search(rf"'{flag}|{flag}:|^dovetail: error: {f.name}=", err), err
         for value in (known.least, known.most):
             if value is not None:
-                model_of(kind, f.name).set_params(**{f.name: type(wrong[0])(value)})._check_settings()
+                model_of(kind, f.name).set_params(**{f.name: type(wrong[0])(value)}).check_settings()
                 if f.name in options:
                     arguments = with_option(kind, options[f.name], value, tmp_path)
                     assert "none.jsonl: no such file" in run("train", kind.kind, *arguments).err

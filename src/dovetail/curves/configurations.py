@@ -80,7 +80,7 @@ def _built(kind: str, settings: Mapping[str, Any], threads: int | None) -> Any:
     if kind == "segmenter":
         own = {"resources": resources, **own}
     model = own_class(**{"threads": threads, **own})
-    model._check_settings()
+    model.check_settings()
     if kind == "tagger":
         model.features = FeatureSet.of(model.features).joined(**resources)
     return model

@@ -124,7 +124,7 @@ class Estimator:
         ``progress`` hears of every pass, ``doing`` of what is being prepared. Ctrl-C ends training early with the best
         weights so far.
         """
-        self._check_settings()
+        self.check_settings()
         run = Run(init, checkpoint, progress, doing or (lambda what: None))
         self.card_, self.layers_ = {}, LayerTaggers()
         corpus = self._examples(X, y, "training")
@@ -364,7 +364,7 @@ class Estimator:
         if not self._is_trained():
             raise DovetailError(f"this {type(self).__name__} is not trained: call fit, or load a model")
 
-    def _check_settings(self) -> None:
+    def check_settings(self) -> None:
         """Every setting has the right type, and a value that is within its bounds or among its choices."""
         settings = [(f, getattr(self, f.name)) for f in fields(self) if f.init]
         for f, value in settings:

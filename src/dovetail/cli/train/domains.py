@@ -52,7 +52,7 @@ class Domains:
 
         kind = getattr(dovetail, self.model)
         several = kind(**{kind.one: model}, **self.chosen)
-        several._check_settings()
+        several.check_settings()
         return several
 
     def doubts(self, training: Training, data: Data, dev: Data) -> list[str]:

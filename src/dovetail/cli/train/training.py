@@ -132,7 +132,7 @@ class Training:
         import dovetail
 
         model = getattr(dovetail, self.model)(**self.chosen)
-        model._check_settings()
+        model.check_settings()
         return model
 
     def prepare(self, model: Any, sentences: Sequence[Any], reporter: Reporter) -> None:

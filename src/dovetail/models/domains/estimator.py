@@ -189,12 +189,12 @@ class MultiDomain(DomainSettings, Estimator):
     def _setting(self, name: str) -> Any:
         return getattr(self.pattern, name, None)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         if getattr(self.pattern, "kind", None) not in self.kinds:
             known = " or a ".join(kind.__name__ for kind, _ in self.kinds.values())
             raise DovetailError(f"{self.one}={type(self.pattern).__name__}: give a {known}")
-        self.pattern._check_settings()
+        self.pattern.check_settings()
         if self.pattern._setting("l1"):
             raise DovetailError("domains share their weights by a Gaussian prior: l1 must be 0; use l2")
         if self.sigma is not None and self.strategy != "hierarchical":

@@ -51,8 +51,8 @@ class MultiDomainParser(MultiDomain):
 
     # training
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         if getattr(self.parser, "features", None) == "generative":
             raise DovetailError(
                 "features='generative' has no weights to share: count the trees of each domain by itself"

@@ -69,8 +69,8 @@ class JointParser(JointSettings, Parser):
         finally:
             self._more = [], []
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         if self.features == "generative":
             raise DovetailError("features='generative' is of parsers; a joint parser is trained")
 

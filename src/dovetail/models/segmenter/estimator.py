@@ -169,8 +169,8 @@ class Segmenter(SegmenterSettings, Estimator):
             model = balanced(model, dev, gold, self._threads())
         return model
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
+    def check_settings(self) -> None:
+        super().check_settings()
         if self.family == "semi-markov":
             check_choice("order", self.order, (0, 1))
 
