@@ -190,6 +190,7 @@ class MultiDomain(DomainSettings, Estimator):
         return getattr(self.pattern, name, None)
 
     def check_settings(self) -> None:
+        """As for any model; and those of the model that every domain has."""
         super().check_settings()
         if getattr(self.pattern, "kind", None) not in self.kinds:
             known = " or a ".join(kind.__name__ for kind, _ in self.kinds.values())

@@ -52,6 +52,7 @@ class MultiDomainParser(MultiDomain):
     # training
 
     def check_settings(self) -> None:
+        """As for any model; a grammar that is counted has no weights to share."""
         super().check_settings()
         if getattr(self.parser, "features", None) == "generative":
             raise DovetailError(

@@ -70,6 +70,7 @@ class JointParser(JointSettings, Parser):
             self._more = [], []
 
     def check_settings(self) -> None:
+        """As for a parser, but that it is trained."""
         super().check_settings()
         if self.features == "generative":
             raise DovetailError("features='generative' is of parsers; a joint parser is trained")

@@ -170,6 +170,7 @@ class Segmenter(SegmenterSettings, Estimator):
         return model
 
     def check_settings(self) -> None:
+        """As for any model; whole segments see one label before them at most."""
         super().check_settings()
         if self.family == "semi-markov":
             check_choice("order", self.order, (0, 1))
