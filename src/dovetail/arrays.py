@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+Integers = NDArray[Any]
 
 
 def offsets_of(sequences: Sequence[Sized]) -> Integers:

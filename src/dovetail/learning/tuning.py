@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.structures.contract import mapped
+from dovetail.structures.contract import Structure
 
 FACTORS = np.geomspace(0.3, 1.5, 25)  # what all weights may be multiplied by
 
 
-def calibration(batch: Any, gold: Any) -> float:
+def calibration(batch: Structure[Any, Any], gold: Any) -> float:
     """The factor on all potentials under which the right answers are most likely (temperature scaling).
 
     A model is too sure of what it learnt by heart; on text it has not seen, a factor below one makes its probabilities
@@ -26,14 +25,9 @@ def calibration(batch: Any, gold: Any) -> float:
         return 1.0
 
     def log_likelihood(factor: float) -> float:
-        return float((factor * score - scaled(batch, factor).log_partition())[possible].sum())
+        return float((factor * score - batch.scaled(factor).log_partition())[possible].sum())
 
     return float(max([1.0, *FACTORS.tolist()], key=log_likelihood))
-
-
-def scaled(batch: Any, factor: float) -> Any:
-    """A batch with all potentials times a factor."""
-    return replace(batch, potentials=mapped(lambda part: part * factor, batch.potentials))
 
 
 def best_bias(biases: NDArray[np.float64], f1: Callable[[float], float]) -> float:

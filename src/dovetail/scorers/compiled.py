@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import taken
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler, Design, assemble, drop_unknown
 from dovetail.features.compile.documents import documents_with
-from dovetail.features.compile.index import Collector, FeatureIndex, entries_of
+from dovetail.features.compile.index import Collector, FeatureIndex
 from dovetail.features.compile.merge import Merged, merge
 from dovetail.scorers.linear import LinearScorer
 from dovetail.scorers.listed import FeatureLists
@@ -98,9 +99,9 @@ class CompiledPart:
         keys = self.collector.keys
         kept = np.flatnonzero(self.merged.column >= 0)
         kept = kept[np.argsort(keys[kept])]
-        where, count = entries_of(layout.ptr, self.merged.column[kept])
+        where, begin = taken(layout.ptr, self.merged.column[kept])
         everything = Weights.of(
-            keys[kept], count, layout.label[where], single[where], layout.outputs, self.collector.bits
+            keys[kept], np.diff(begin), layout.label[where], single[where], layout.outputs, self.collector.bits
         )
         # A real-valued feature counts by its value, and twins, which fire together, by the weight of their column.
         effect = np.abs(weight) * self.scorer.largest_value()
@@ -114,11 +115,11 @@ class CompiledPart:
         layout, merged, old = self.scorer.layout, self.merged, weights.layout
         number = weights.index.number(self.collector.keys)
         feature = np.flatnonzero((number >= 0) & (merged.column >= 0))
-        place, count = entries_of(layout.ptr, merged.column[feature])
+        place, begin = taken(layout.ptr, merged.column[feature])
         output = output_map[layout.label[place]]
         # The old parameters are sorted by (feature, output), so a pair can be searched for.
         sorted_pairs = np.repeat(np.arange(old.size), np.diff(old.ptr)) * old.outputs + old.label
-        wanted = np.repeat(number[feature].astype(np.int64), count) * old.outputs + output
+        wanted = np.repeat(number[feature].astype(np.int64), np.diff(begin)) * old.outputs + output
         found = np.minimum(np.searchsorted(sorted_pairs, wanted), max(len(sorted_pairs) - 1, 0))
         match = (output >= 0) & (sorted_pairs[found] == wanted) if len(sorted_pairs) else np.zeros(len(place), bool)
         total = np.bincount(place[match], weights.weight[found[match]], minlength=layout.parameters)

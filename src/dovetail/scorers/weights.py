@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import taken
 from dovetail.errors import DovetailError
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.hashing import Keys
-from dovetail.features.compile.index import FeatureIndex, entries_of
+from dovetail.features.compile.index import FeatureIndex
 from dovetail.scorers.compact import (
     KEY_BITS,
     packed_keys,
@@ -105,8 +106,8 @@ class Weights:
         """The same features known by fewer bits, as compact files hold them; of two that become equal, one stays."""
         bits = min(self.index.bits or 64, KEY_BITS)
         keys, order = np.unique(self.index.keys & np.uint64((1 << bits) - 1), return_index=True)
-        where, count = entries_of(self.layout.ptr, order)
-        return Weights.of(keys, count, self.layout.label[where], self.weight[where], self.layout.outputs, bits)
+        where, begin = taken(self.layout.ptr, order)
+        return Weights.of(keys, np.diff(begin), self.layout.label[where], self.weight[where], self.layout.outputs, bits)
 
     def scaled(self, factor: float) -> Weights:
         """All weights times a factor."""

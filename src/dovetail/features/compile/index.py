@@ -16,17 +16,6 @@ def narrow(pointers: NDArray[np.int64]) -> NDArray[np.integer]:
     return pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
 
 
-def entries_of(ptr: NDArray[np.integer], which: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The places of the entries of some rows of a list of lists, one after another, and how many each row has.
-
-    >>> entries_of(np.array([0, 2, 3]), np.array([1, 0]))
-    (array([2, 0, 1]), array([1, 2]))
-    """
-    count = np.diff(ptr)[which]
-    first = np.cumsum(count) - count
-    return np.arange(count.sum()) + np.repeat(ptr[which] - first, count), count
-
-
 def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
     """The distinct keys as they first appear, and for each key its number among them.
 

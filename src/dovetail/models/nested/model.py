@@ -17,7 +17,6 @@ from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.span_design import SpanCompiler
 from dovetail.features.resources.templates import unpacked
-from dovetail.learning.tuning import scaled
 from dovetail.models.linear import Arrays, LinearModel, LinearTraining, numbers_in, taken_over
 from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import crossing, has_nested, numbered
@@ -49,7 +48,7 @@ class NestedModel(LinearModel):
     factor: float = 1.0
     """What all potentials are multiplied by: the best tree stays the best, with other probabilities."""
     agreement: float = 0.0
-    """How strongly the places of the same words in one document agree: see ``models.nested_agreement``."""
+    """How strongly the places of the same words in one document agree: see ``models.nested.agreement``."""
 
     @cached_property
     def form(self) -> NestedForm:
@@ -76,7 +75,7 @@ class NestedModel(LinearModel):
         found = self.batch(sentences, threads)
         whole = found if isinstance(found, TaggedBatch) else None
         batch = found if whole is None else whole.segments
-        return (batch if self.factor == 1.0 else scaled(batch, self.factor)), whole
+        return (batch if self.factor == 1.0 else batch.scaled(self.factor)), whole
 
     def best_tags(self, batch: TaggedBatch, spans: Sequence[Sequence[Span]]) -> list[tuple[str, ...]]:
         """The tags of every sentence whose entities are these."""

@@ -112,8 +112,7 @@ class Segmenter(SegmenterSettings, Estimator):
         texts = [self._characters("".join(sentence.words)) for sentence in corpus]
         return texts, [word_spans(sentence.words) for sentence in corpus]
 
-    def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
-        super()._train(corpus, held_out, run)
+    def _finish(self, corpus: list[Sentence], run: Run) -> None:
         self.vocabulary_ = self._vocabulary(corpus) if self.words else None
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> Any:

@@ -40,7 +40,7 @@ class ChainModel(LinearModel):
     outside: float = 0.0
     """Added to the score of the label O when the best tagging is sought, and only then: see ``Tagger.balance``."""
     agreement: float = 0.0
-    """How strongly the places of a name in one document lean towards one type: see ``models.agreement``."""
+    """How strongly the places of a name in one document lean towards one type: see ``models.tagger.agreement``."""
 
     @property
     def node(self) -> Weights:

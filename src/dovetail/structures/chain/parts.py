@@ -16,10 +16,7 @@ from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
 from dovetail.kernel import inner
-from dovetail.structures.contract import Booleans as Booleans
-from dovetail.structures.contract import Floats as Floats
-from dovetail.structures.contract import Integers as Integers
-from dovetail.structures.contract import Labels as Labels
+from dovetail.structures.contract import Booleans, Floats, Integers, Labels
 from dovetail.structures.lanes import as_weights
 from dovetail.structures.ragged import contiguous
 
