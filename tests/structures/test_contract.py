@@ -109,6 +109,18 @@ def test_score_and_counts(case, data):
 
 
 @every
+@few
+@given(st.data())
+def test_some_sentences_answer_as_they_did_among_all(case, data):
+    batch, rng = data.draw(case.batches())
+    which = rng.integers(len(batch), size=3)
+    some = batch.take(which)
+    assert len(some) == 3
+    assert np.array_equal(some.log_partition(), batch.log_partition()[which])
+    assert np.array_equal(some.kbest(3)[1], batch.kbest(3)[1][which])
+
+
+@every
 @settings(some, max_examples=6, derandomize=True)
 @given(st.data())
 def test_samples_are_as_frequent_as_they_are_probable(case, data):

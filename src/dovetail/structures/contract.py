@@ -124,6 +124,10 @@ class Structure(ABC, Generic[Potentials, Answer]):
     def with_potentials(self, potentials: Potentials) -> Self:
         """The same sentences with other potentials of the same shapes."""
 
+    @abstractmethod
+    def take(self, which: Integers) -> Self:
+        """Only some of the sentences, in the order of their numbers ``which``."""
+
     # what follows
 
     def log_partition(self) -> Floats:

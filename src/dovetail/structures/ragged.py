@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dovetail.arrays import taken
 from dovetail.errors import InputError
 from dovetail.structures.contract import Answer, Floats, Integers, Parts, Potentials, Structure, mapped
 from dovetail.threads import run_shards, sentence_shards
@@ -142,6 +143,23 @@ class Ragged(Structure[Potentials, Answer]):
     def with_potentials(self, potentials: Potentials) -> Self:
         """The same sentences with other potentials of the same shapes."""
         return replace(self, potentials=potentials)  # type: ignore[type-var]
+
+    def take(self, which: Integers) -> Self:
+        """Only some of the sentences, in the order of their numbers ``which``."""
+        some = within(which, len(self))
+        fields: tuple[str, ...] = self.potentials._fields  # type: ignore[attr-defined]
+        kept = {
+            name: table[taken(self._cuts(name), some)[0]]
+            for name, table in zip(fields, self.potentials, strict=True)
+            if name not in self.shared and len(table)
+        }
+        potentials = self.potentials._replace(**kept)  # type: ignore[attr-defined]
+        return replace(self, potentials=potentials, offsets=taken(self.offsets, some)[1])  # type: ignore[type-var]
+
+    def _cuts(self, name: str) -> Integers:
+        """Where the rows of each sentence begin in a table that is not shared: [n + 1]."""
+        rows = len(getattr(self.potentials, name))
+        return self.offsets * (rows // max(int(self.offsets[-1]), 1))
 
     def _tokens(self, sentence: ArrayLike, position: ArrayLike) -> Integers:
         """The tokens at positions of sentences, counted over the batch: [parts]."""
@@ -303,6 +321,14 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
     def with_potentials(self, potentials: tuple[Any, ...]) -> Self:
         """The same sentences with other potentials of the same shapes."""
         return self._changed(batch.with_potentials(own) for batch, own in self._with(potentials))
+
+    def take(self, which: Integers) -> Self:
+        """Only some of the sentences, in the order of their numbers ``which``; a group without any keeps its place."""
+        some = within(which, len(self))
+        rank = np.empty_like(self._order)
+        rank[self._order] = np.concatenate([np.arange(len(batch)) for batch in self.groups])
+        groups = (batch.take(rank[some[self.group[some] == g]]) for g, batch in enumerate(self.groups))
+        return type(self)(tuple(groups), self.group[some])
 
     def together(self, answer: Sequence[ArrayLike]) -> Any:
         """What groups say of their tokens, [..., N of a group] each, in the order of the sentences: [..., N]."""

@@ -354,6 +354,13 @@ class GrammarBatch(Structure[TreePotentials, Trees]):
         """The same sentences with other potentials."""
         return replace(self, potentials=tuple(potentials))
 
+    def take(self, which: Integers) -> GrammarBatch:
+        """Only some of the sentences, in the order of their numbers ``which``."""
+        some = within(which, len(self)).tolist()
+        return replace(
+            self, potentials=tuple(self.potentials[s] for s in some), masks=tuple(self.masks[s] for s in some)
+        )
+
     def with_cost(self, answer: Trees, cost: float) -> GrammarBatch:
         """The same with a cost for every tag, and every symbol that a rule puts over a span, that a tree lacks."""
         changed = []

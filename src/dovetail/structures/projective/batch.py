@@ -140,6 +140,10 @@ class ProjectiveBatch(Ragged[ProjectivePotentials, Labels]):
     def _work(self) -> Integers:
         return self.places.arcs
 
+    def _cuts(self, name: str) -> Integers:
+        """Where the rows of each sentence begin: arcs of attach, positions with the root of stop."""
+        return self.places.arcs if name == "attach" else self.offsets + np.arange(len(self) + 1)
+
     def _span(self, low: int, high: int) -> tuple[ProjectivePotentials, Places, bool, int, int]:
         return self.potentials, self.places, self.several, low, high
 

@@ -1,0 +1,207 @@
+"""Dual decomposition: structures and couplings each find their own best, and prices make them agree.
+
+With u(f, v, x) the price for value x of variable v at factor f, structures gain what couplings pay:
+
+    D(u) = sum over structures of max(score + u) + sum over factors of max(potential - u)
+
+is never below the best joint score, and where all agree on all variables it is reached: a certificate. Prices are
+lowered on subgradients, with steps by Polyak's rule over the number of times the bound rose (Koo et al. 2010; Rush and
+Collins 2012), or by L-BFGS on the same function with soft maxima at falling temperatures, which is smooth (Jojic, Gould
+and Koller 2010). The answers of the structures are always possible together, so each is also a candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from dovetail.errors import InputError
+from dovetail.joint.graph import Graph
+from dovetail.joint.result import Incumbent, Result, check, improved
+from dovetail.joint.wiring import Messages, Wiring
+from dovetail.structures.contract import Booleans, Floats, Integers
+
+METHODS = ("subgradient", "smooth", "both")
+TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01)
+COMPACT = 0.7  # of the components still open, or fewer: go on with these alone
+
+
+def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperatures: Any = TEMPERATURES) -> Result:
+    """The best answers, with a certificate where structures and couplings agree, and a gap where not.
+
+    method: ``subgradient`` for up to so many iterations, ``smooth`` for up to half as many evaluations at each
+    temperature, or ``both``: a tenth of the subgradients, which settle what is easy, then the smooth ones for what is
+    left.
+    """
+    if method not in METHODS:
+        raise InputError(f"no method {method!r}; there are {', '.join(METHODS)}")
+    if iterations < 1:
+        raise InputError("iterations must be at least 1")
+    wiring = check(graph)
+    incumbent = Incumbent(wiring)
+    every = np.arange(len(wiring.sizes))
+    search = _Search(wiring, incumbent, np.arange(wiring.components), every)
+    rounds, interrupted = 0, False
+    try:
+        if method != "smooth":
+            steps = iterations if method == "subgradient" else max(iterations // 10, 5)
+            search, rounds = _subgradients(search, incumbent, steps)
+        if method != "subgradient" and incumbent.open.any():
+            search = search.narrowed(incumbent)
+            rounds += _smooth(search, max(iterations // 2, 1), temperatures)
+        if incumbent.open.any():
+            improved(wiring, incumbent)
+    except KeyboardInterrupt:
+        interrupted = True
+    return incumbent.result("dual", ~incumbent.open, rounds, interrupted)
+
+
+@dataclass
+class _Search:
+    """The components that are still open, with their prices."""
+
+    wiring: Wiring
+    incumbent: Incumbent
+    components: Integers
+    """Their numbers in the whole graph: [components]."""
+    variables: Integers
+    """The numbers of the variables in the whole graph."""
+    prices: Messages | None = None
+
+    def __post_init__(self) -> None:
+        if self.prices is None:
+            self.prices = self.wiring.zeros()
+
+    def look(self, prices: Messages) -> tuple[Integers, list[Integers], Floats]:
+        """What structures and couplings find best under prices: values, and the bound of each component.
+
+        The bound and the candidate are told to the incumbent.
+        """
+        w = self.wiring
+        answers, values, score = w.best(w.total(prices))
+        bound, chosen = w.by_component(score), []
+        for own, coupling, price in zip(w.of_coupling, w.couplings, prices, strict=True):
+            joint, best = coupling.factor.best([-p for p in price])
+            chosen.append(joint)
+            bound += np.bincount(own, best, w.components)
+        every = np.full(len(self.incumbent.bounds), np.inf)
+        every[self.components] = bound
+        self.incumbent.bound(every)
+        whole, worst = self.incumbent.values.copy(), np.full(len(every), -np.inf)
+        whole[self.variables] = values
+        worst[self.components] = w.scores(values, answers)
+        self.incumbent.offer(whole, worst)
+        return values, chosen, bound
+
+    def narrowed(self, incumbent: Incumbent) -> _Search:
+        """Only what is still open, with its prices."""
+        still = incumbent.open[self.components]
+        wiring, left = self.wiring.within(still)
+        assert self.prices is not None
+        prices = []
+        for own, price in zip(self.wiring.of_coupling, self.prices, strict=True):
+            kept = still[own]
+            if kept.any():
+                prices.append([p[kept] for p in price])
+        order = _order(self.wiring, still, wiring, left)
+        return _Search(wiring, incumbent, self.components[order], self.variables[left], prices)
+
+
+def _order(old: Wiring, still: Booleans, new: Wiring, left: Integers) -> Integers:
+    """The numbers that the components of a narrowed graph had before."""
+    kept = np.flatnonzero(still[old.component])
+    found = np.zeros(new.components, np.int64)
+    # Blocks keep their order: the sentences of structures first, then variables of none.
+    found[new.component] = old.component[kept]
+    return found
+
+
+def _subgradients(search: _Search, incumbent: Incumbent, iterations: int) -> tuple[_Search, int]:
+    """Lower the bound step by step; the search for what is left, and how many steps were taken."""
+    last, rises = np.full(search.wiring.components, np.inf), np.zeros(search.wiring.components)
+    for t in range(iterations):
+        assert search.prices is not None
+        values, chosen, bound = search.look(search.prices)
+        still = incumbent.open[search.components]
+        if not still.any():
+            return search, t + 1
+        rises += bound > last
+        last = bound
+        w = search.wiring
+        wrong = [
+            np.stack([values[argument] for argument in c.arguments], axis=1) != joint
+            for c, joint in zip(w.couplings, chosen, strict=True)
+        ]
+        norm = np.zeros(w.components)
+        for own, differs in zip(w.of_coupling, wrong, strict=True):
+            norm += np.bincount(own, 2.0 * differs.sum(axis=1), w.components)
+        best = incumbent.scores[search.components]
+        gap = np.where(np.isfinite(best), bound - best, 1.0 + 0.01 * np.abs(bound))
+        step = np.where(still, gap / np.maximum(norm, 1.0) / (1.0 + rises), 0.0)
+        for i, (coupling, joint, differs) in enumerate(zip(w.couplings, chosen, wrong, strict=True)):
+            for a, argument in enumerate(coupling.arguments):
+                rows = np.flatnonzero(differs[:, a])
+                move = step[w.of_coupling[i][rows]]
+                search.prices[i][a][rows, joint[rows, a]] += move
+                search.prices[i][a][rows, values[argument[rows]]] -= move
+        if still.mean() <= COMPACT:
+            search, last, rises = search.narrowed(incumbent), *_kept(search, incumbent, last, rises)
+    return search, iterations
+
+
+def _kept(search: _Search, incumbent: Incumbent, last: Floats, rises: Floats) -> tuple[Floats, Floats]:
+    still = incumbent.open[search.components]
+    wiring, left = search.wiring.within(still)
+    order = _order(search.wiring, still, wiring, left)
+    return last[order], rises[order]
+
+
+def _smooth(search: _Search, evaluations: int, temperatures: Any) -> int:
+    """Lower the smoothed bound by L-BFGS at each temperature; how often it was evaluated."""
+    w = search.wiring
+    assert search.prices is not None
+    search.look(search.prices)
+    if not search.incumbent.open[search.components].any():
+        return 1
+    shapes = [[p.shape for p in price] for price in search.prices]
+    flat = np.concatenate([p.ravel() for price in search.prices for p in price])
+    count = 0
+
+    def unpacked(vector: Floats) -> Messages:
+        out: Messages = []
+        place = 0
+        for own in shapes:
+            out.append([])
+            for shape in own:
+                size = shape[0] * shape[1]
+                out[-1].append(vector[place : place + size].reshape(shape))
+                place += size
+        return out
+
+    def value(vector: Floats, temperature: float) -> tuple[float, Floats]:
+        nonlocal count
+        count += 1
+        prices = unpacked(vector)
+        probability, logs, _ = w.sums(w.total(prices), temperature)
+        total, slope = float(logs.sum()), []
+        for coupling, places, price in zip(w.couplings, w.places, prices, strict=True):
+            incoming = [-p for p in price]
+            total += float(coupling.factor.log_partition(incoming, temperature).sum())
+            sent = coupling.factor.messages(incoming, temperature)
+            for place, message, own in zip(places, sent, incoming, strict=True):
+                joint = (message + own) / temperature
+                weight = np.exp(joint - joint.max(axis=1, keepdims=True))
+                slope.append((probability[place] - weight / weight.sum(axis=1, keepdims=True)).ravel())
+        return total, np.concatenate(slope)
+
+    for temperature in temperatures:
+        limits = {"maxiter": evaluations, "maxfun": evaluations}
+        found = minimize(value, flat, (temperature,), jac=True, method="L-BFGS-B", options=limits)
+        flat = found.x
+        search.look(unpacked(flat))
+        if not search.incumbent.open[search.components].any():
+            break
+    return count
