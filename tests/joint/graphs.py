@@ -43,16 +43,25 @@ def pair_of(rng, count):
 
 
 @st.composite
-def graphs(draw, hard=True):
+def graphs(draw, hard=True, chains=False):
     """A graph of a few structures and variables, coupled at random, with loops or without."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     scale = draw(st.sampled_from(SCALES))
     graph = Graph()
     lengths = draw(st.sampled_from([(2,), (1, 2), (2, 0, 1)]))
-    words = tokens_of(graph.add(chain(rng, lengths, 3, scale, draw(st.sampled_from([1, 2])))), lengths)
+    order = 1 if chains else draw(st.sampled_from([1, 2]))
+    words = tokens_of(graph.add(chain(rng, lengths, 3, scale, order)), lengths)
+    plain = graph.free(scale * rng.normal(size=(2, 3)))
+    if chains:
+        for _ in range(draw(st.integers(0, 4))):
+            a, b = pair_of(rng, len(words))
+            graph.couple(Table(scale * rng.normal(size=(3, 3))), words[[a]], words[[b]])
+            graph.couple(Table(scale * rng.normal(size=(1, 3, 3)), own=True), words[[a]], plain[[int(rng.integers(2))]])
+            if hard:
+                graph.couple(equals(3), plain[[0]], plain[[1]])
+        return graph
     pieces = graph.add(segments(rng, (2, 2), 2, scale)).spans([0, 0, 1], [0, 0, 1], [1, 2, 2], labels=[(0, 1)])
     arcs = graph.add(trees(rng, (2,), scale)).arcs([0, 0], [0, 1], [1, 2])
-    plain = graph.free(scale * rng.normal(size=(2, 3)))
     for _ in range(draw(st.integers(0, 4))):
         kind = draw(st.sampled_from(["table", "same", "equals", "one", "both", "implies", "three", "weighted"]))
         if kind == "one" and hard:
