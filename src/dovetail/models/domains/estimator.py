@@ -131,6 +131,7 @@ class MultiDomain(DomainSettings, Estimator):
         _, several, weight, stopped = best
         model.model_ = several.export(weight)
         model._finish(together, run)
+        self.layers_ = model.layers_
         self._keep(model, several, weight, held_out)
         self.card_ = model.card_ | self.card_ | {"sigma": several.sigma, "stopped": stopped}
         if held_out is not None:

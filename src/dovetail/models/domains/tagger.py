@@ -82,7 +82,7 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
         for m, name in enumerate(self.card_["domains"]):
             added = training.export(several.weights(m, weight) - top)
             own[name] = Deviation(several.domains[m].training.model.labels, added.parts, added.transition)
-        self._made, self.layers_ = {}, model.layers_
+        self._made = {}
         assert model.model_ is not None
         self.model_ = untuned = DomainModel(model.model_, Tuning(), own)
         if held_out is not None:
