@@ -154,12 +154,12 @@ class Parser(TreeParserSettings, Estimator):
     def _size(sentence: Any) -> int:
         return 1
 
-    def predict_marginals(self, sentences: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
+    def predict_marginals(self, X: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
         """For every sentence all constituents that are more probable than ``least``, with their probabilities."""
         check_probability("least", least)
         decoder = Decoder(self._model())
         found = []
-        for passages in self._passages(decoder.model, as_sentences(sentences)):
+        for passages in self._passages(decoder.model, as_sentences(X)):
             spans, begin = [], 0
             for passage in passages:
                 own = decoder.model.labels.spans(decoder.chart(passage), least)

@@ -173,10 +173,10 @@ class Tagger(TaggerSettings, CompactEstimator):
         decode, best = self._model().labels.decode, self._model().best
         return [tags for batch in self.chains(X) for tags in decode(best(batch), batch.offsets)]
 
-    def predict_marginals(self, sentences: Input) -> list[NDArray[np.float64]]:
+    def predict_marginals(self, X: Input) -> list[NDArray[np.float64]]:
         """For every sentence the probability of each label at each token, [tokens, labels]; columns as ``classes_``."""
         found: list[NDArray[np.float64]] = []
-        for batch in self.chains(sentences):
+        for batch in self.chains(X):
             unary = batch.marginals().unary
             found.extend(np.split(unary, batch.offsets[1:-1]))
         return found
