@@ -89,6 +89,26 @@ def test_odd_numbers(name: str, trained: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_nothing_at_all(name: str, trained: dict[str, Any]) -> None:
+    """No sentences, and sentences without words, to learn from, to tune on, and to answer to."""
+    kind, model = KINDS[name], trained[name]
+    none: list[Any] = [[]] if name == "words" else [Sentence(())]
+    for nothing in ([], none):
+        with pytest.raises(DovetailError, match=r"no (tokens|words|trees?)\b"):
+            replace(kind.model).fit(nothing)  # type: ignore[attr-defined]
+        with pytest.raises(DovetailError, match=r"no (words|trees?)\b"):
+            replace(kind.model).fit(kind.sentences, dev=nothing)  # type: ignore[attr-defined]
+    assert model.predict([]) == model.kbest([]) == model.sample([]) == list(model.predict_marginals([])) == []
+    empty = [""] if name == "words" else [[]]
+    for ask in (model.predict, model.kbest, model.sample, model.predict_marginals):
+        if name in ("parser", "joint"):
+            with pytest.raises(DovetailError, match="sentence 1 has no words, and so no tree"):
+                ask(empty)
+        else:
+            assert len(ask(empty)) == 1
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_odd_settings(name: str) -> None:
     kind = KINDS[name]
     for setting in SETTINGS.keys() & kind.model.get_params().keys():

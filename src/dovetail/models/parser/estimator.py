@@ -197,6 +197,8 @@ class Parser(TreeParserSettings, Estimator):
 
     def _passages(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[list[Passage]]:
         """Every sentence as what is parsed: itself, or the parts of a very long one."""
+        if empty := [number for number, sentence in enumerate(corpus, 1) if not len(sentence)]:
+            raise InputError(f"sentence {empty[0]} has no words, and so no tree; leave it out")
         spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
         tags = self._tags_for(model, spelled)
         places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words, LONGEST)]
