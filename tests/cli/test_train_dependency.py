@@ -139,8 +139,20 @@ def test_what_cannot_be(run: Run, trees: Path, data: Path, tmp_path: Path) -> No
 
 def test_gold_tags_are_needed_where_none_are_predicted(run: Run, trees: Path, tmp_path: Path) -> None:
     arguments = ("--train", trees / "train.conllu", "--output", tmp_path / "m", "--no-relations", "--max-length", 8)
-    code, _, err = run("train", "dependency", *arguments, *FAST)
+    code, _, err = run("train", "dependency", *arguments, "--no-predict-layers", *FAST)
     assert code == 0
     assert "left out as too long" in err
+    assert "it can annotate files that have it, not plain text; add --predict-tags" in " ".join(err.split())
     code, _, err = run("annotate", "--model", tmp_path / "m", stdin="Ada saw Eve.\n")
     assert (code, "--predict-tags" in err) == (2, True)
+
+
+def test_plain_text_is_parsed_with_tags_that_are_predicted(run: Run, trees: Path, tmp_path: Path) -> None:
+    code, _, err = run("train", "dependency", "--train", trees / "train.conllu", "--output", tmp_path / "m", *FAST)
+    assert code == 0
+    assert "this model will read the layer xpos, and predict it for text that has none" in " ".join(err.split())
+    code, out, err = run("annotate", "--model", tmp_path / "m", "--output-format", "jsonl", stdin="Ada saw Eve.\n")
+    assert code == 0
+    assert "the layer pos is predicted where the text has none" in err
+    [found] = map(json.loads, out.splitlines())
+    assert len(found["pos"]) == len(found["heads"]) == 4

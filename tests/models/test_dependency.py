@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -22,6 +23,7 @@ from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor
 from dovetail.models import base
 from dovetail.models.dependency.training import ArcTraining, arc_objective
+from dovetail.models.layers import LayerTaggers
 from dovetail.scorers.arcs import ArcScorer
 from dovetail.text.dependencies import find_cycle, is_projective
 from tests.models.treebank import NAMES, treebank
@@ -196,8 +198,10 @@ def test_words_and_tags_never_seen_are_parsed(parser):
 def test_tags_may_be_named_as_in_conllu(parser, data):
     other = [Sentence(s.words, {"xpos": s.layers["pos"]}) for s in data[1]]
     assert parser.predict(other) == parser.predict(data[1])
+    untagged = copy(parser)
+    untagged.layers_ = LayerTaggers()
     with pytest.raises(InputError, match="sentence 1 has no layer 'pos' with parts of speech"):
-        parser.predict([["Ada", "slept"]])
+        untagged.predict([["Ada", "slept"]])
 
 
 def test_empty_sentences_and_nothing(parser):

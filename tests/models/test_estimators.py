@@ -65,7 +65,7 @@ def same(one: Any, two: Any) -> None:
 def test_the_same_names_and_arguments(name: str) -> None:
     model = trained(name)
     wanted = {
-        "fit": ("X", "y"), "predict": ("X",), "predict_marginals": (), "kbest": ("X", "k"),
+        "fit": ("X", "y"), "predict": ("X",), "predict_marginals": ("X",), "kbest": ("X", "k"),
         "sample": ("X", "n", "seed"), "score": ("X", "y"), "save": ("path",), "load": ("path",),
         "annotate": ("items", "probabilities"), "get_params": ("deep",), "set_params": (),
     }  # fmt: skip

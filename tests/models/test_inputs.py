@@ -89,6 +89,26 @@ def test_odd_numbers(name: str, trained: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_nothing_at_all(name: str, trained: dict[str, Any]) -> None:
+    """No sentences, and sentences without words, to learn from, to tune on, and to answer to."""
+    kind, model = KINDS[name], trained[name]
+    none: list[Any] = [[]] if name == "words" else [Sentence(())]
+    for nothing in ([], none):
+        with pytest.raises(DovetailError, match=r"no (tokens|words|trees?)\b"):
+            replace(kind.model).fit(nothing)  # type: ignore[attr-defined]
+        with pytest.raises(DovetailError, match=r"no (words|trees?)\b"):
+            replace(kind.model).fit(kind.sentences, dev=nothing)  # type: ignore[attr-defined]
+    assert model.predict([]) == model.kbest([]) == model.sample([]) == list(model.predict_marginals([])) == []
+    empty = [""] if name == "words" else [[]]
+    for ask in (model.predict, model.kbest, model.sample, model.predict_marginals):
+        if name in ("parser", "joint"):
+            with pytest.raises(DovetailError, match="sentence 1 has no words, and so no tree"):
+                ask(empty)
+        else:
+            assert len(ask(empty)) == 1
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_odd_settings(name: str) -> None:
     kind = KINDS[name]
     for setting in SETTINGS.keys() & kind.model.get_params().keys():
@@ -144,10 +164,11 @@ def test_layers_that_a_model_needs(trained: dict[str, Any]) -> None:
         assert len(plain.predict([["Ada", "slept"]])) == 1
     taggers = MultiDomainTagger(tagger=Tagger(iterations=2, predict_layers=False)).fit({"a": tagged, "b": tagged})
     assert taggers.needs == ("pos",)
-    expected = {"dependency": ("pos",)}
-    assert {n: m.needs for n, m in trained.items()} == {n: expected.get(n, ()) for n in trained}
+    assert {m.needs for m in trained.values()} == {()}
+    alone = replace(KINDS["dependency"].model, predict_layers=False).fit(KINDS["dependency"].sentences)  # type: ignore[call-arg,attr-defined]
+    assert alone.needs == ("pos",)
     with pytest.raises(DovetailError, match=r"'pos'.*predict_tags=True \(--predict-tags\)"):
-        trained["dependency"].predict([["Ada", "slept"]])
+        alone.predict([["Ada", "slept"]])
     given = replace(KINDS["parser"].model, tags="given").fit(KINDS["parser"].sentences)  # type: ignore[call-arg,attr-defined]
     assert given.needs == ("pos",)
     with pytest.raises(DovetailError, match=r"'pos'.*tags='predicted' \(--tags predicted\)"):

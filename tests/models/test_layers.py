@@ -13,6 +13,7 @@ import pytest
 
 import dovetail
 from dovetail.errors import DovetailError
+from dovetail.models.domains.parser import MultiDomainParser
 from dovetail.models.domains.tagger import MultiDomainTagger
 from dovetail.models.layers import LayerTaggers, learnable
 from dovetail.models.nested.estimator import NestedTagger
@@ -149,12 +150,34 @@ def test_notebooks_show_what_is_predicted(model: Any) -> None:
     assert ">predicts</th>" not in Tagger()._repr_html_()
 
 
-def test_relations_of_a_parser_need_no_stage() -> None:
-    """They read arcs, which the parser always has for them."""
-    model: Any = KINDS["dependency"].model
-    parser = replace(model).fit(KINDS["dependency"].sentences)
+def test_parsers_of_dependencies(tmp_path: Path) -> None:
+    """Their relations read arcs, which are always there for them, and learn no layer."""
+    kind: Any = KINDS["dependency"]
+    parser = replace(kind.model).fit(kind.sentences, dev=without(kind.sentences, "pos"))
     assert parser.relations_ is not None
-    assert (parser.predicts, parser.relations_.predicts) == ((), ())
+    assert (parser.needs, parser.predicts, parser.relations_.predicts) == ((), ("pos",), ())
+    parser.save(tmp_path / "m")
+    words = ["Ada", "slept"]
+    for tags in ("pos", "xpos"):
+        read = Sentence(tuple(words), {tags: ("NNP", "VBD")})
+        for one in (parser, dovetail.load(tmp_path / "m"), copy.deepcopy(parser)):
+            assert one.predict([words, read]) == [one.predict([read])[0]] * 2
+            assert one.kbest([words], 2) == one.kbest([read], 2)
+            np.testing.assert_equal(one.predict_marginals([words]), one.predict_marginals([read]))
+            assert [s.layers.get("pos") for s in one.annotate([words, read])] == [
+                ("NNP", "VBD"),
+                read.layers.get("pos"),
+            ]
+    assert replace(parser, predict_tags=True).fit(kind.sentences).predicts == ()
+
+
+def test_parsers_of_several_domains(tmp_path: Path) -> None:
+    kind: Any = KINDS["dependency"]
+    parsers = MultiDomainParser(parser=kind.model).fit({"a": kind.sentences, "b": kind.sentences})
+    parsers.save(tmp_path / "m")
+    for one in (parsers, dovetail.load(tmp_path / "m")):
+        assert (one.needs, one.predicts, kind.model.predicts) == ((), ("pos",), ())
+        assert one.predict([["Ada", "slept"]], "b")[0].heads == (1, -1)
 
 
 def test_characters_need_no_stage() -> None:

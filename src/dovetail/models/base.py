@@ -129,6 +129,8 @@ class Estimator:
         self.card_, self.layers_ = {}, LayerTaggers()
         corpus = self._examples(X, y, "training")
         held_out = self._examples(dev, None, "dev") if dev is not None else None
+        if held_out is not None and not any(map(len, held_out)):
+            raise DovetailError("the dev data has no words; check the file and its format, or leave it out")
         self._train(corpus, held_out, run)
         sizes = {"sentences": len(corpus), "tokens": sum(map(len, corpus))}
         self.card_ = sizes | {"dev": None} | self.card_
@@ -141,7 +143,8 @@ class Estimator:
         if held_out is not None:
             held_out = self._filled(held_out)
             monitor.dev_score = self._dev_scorer(training, held_out)
-        model = training.export(self._minimise(training, monitor, run))
+        training.weight = self._minimise(training, monitor, run)
+        model = training.export(training.weight)
         self.card_["stopped"] = monitor.reason
         self.model_ = model
         if held_out is not None:

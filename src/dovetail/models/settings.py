@@ -95,7 +95,9 @@ ignore = partial(setting, default=(), help="Layers that features must not use, s
 predict_layers = partial(
     setting, default=True, help="Learn the layers that features read, to predict them where text has none."
 )
-max_length = partial(setting, default=None, help="Leave longer sentences out of training.", least=1, shown="no limit")
+max_length = partial(
+    setting, default=None, help="Maximum number of words of a training sentence.", least=1, shown="no limit"
+)
 order = partial(setting, default=1, help="Number of previous labels that a label depends on.", choices=(0, 1, 2))
 scheme = partial(setting, help="Tag scheme used inside the model.", choices=("iob2", "iobes"))
 loss = partial(
@@ -124,16 +126,21 @@ gain = partial(
     wanted="a step size is positive",
     shown="depends on the optimiser",
 )
-min_count = partial(setting, help="Drop features that occur fewer than N times.", least=1)
-min_documents = partial(setting, default=1, help="Drop features that occur in fewer than N documents.", least=1)
+min_count = partial(setting, help="Minimum number of occurrences of a feature.", least=1)
+min_documents = partial(setting, default=1, help="Minimum number of documents that have a feature.", least=1)
 hash_bits = partial(
-    setting, default=None, help="Hash features into 2**N buckets, to bound memory.", least=8, most=31, shown="off"
+    setting,
+    default=None,
+    help="Bits of hashed features (2**N buckets), to bound memory.",
+    least=8,
+    most=31,
+    shown="off",
 )
 sigma = partial(setting, least=0, wanted="a standard deviation is zero or positive")
 calibrate = partial(setting, default=True, help="Calibrate the probabilities on dev.")
 balance = partial(setting, default=True, help="Balance precision and recall for the best F1 on dev.")
 agree = partial(setting, default=True, help="Favour one type per name in a document, as strongly as is best on dev.")
-patience = partial(setting, help="Stop after N scores on dev without improvement.", least=1)
+patience = partial(setting, help="Number of scores on dev without improvement to stop after.", least=1)
 seed = partial(setting, default=1, help="Seed of the random number generator.", least=0)
 threads = partial(
     setting, default=None, help="Number of CPU cores to use. The result does not depend on it.", least=1, shown="all"

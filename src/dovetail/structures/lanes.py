@@ -73,7 +73,8 @@ def load(
 def exponentiate(x: Floats, steps: int, power: Integers, bits: Integers) -> None:
     """Replace x by exp(x), for x <= 0; below LOG_FLOOR the result is 0.
 
-    The standard ``exp`` is a call per number; this loop is compiled to vector instructions: with
+    The standard ``exp`` is a call per number, and numba's vectors of it need a library of Intel's that it does not
+    bring and other processors cannot use. This loop is compiled to vector instructions anywhere: with
     ``x = k log 2 + r``, ``exp(x) = 2**k exp(r)``, a Taylor polynomial and an addition to the exponent bits.
 
     x: [C, >= steps, lanes]; bits: the same memory as integers; power: [lanes] scratch.

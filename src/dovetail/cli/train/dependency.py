@@ -30,8 +30,11 @@ class DependencyTraining(Training):
         return found
 
     def needs(self, model: Any, sentences: Sequence[Any]) -> list[str]:
-        """Parts of speech, unless they are predicted."""
-        return [] if model.predict_tags else [model.tags]
+        """Parts of speech, unless a tagger gives all of them."""
+        from dovetail.models.tagging import layer_of
+
+        there = (layer_of(sentence, model.tags) for sentence in sentences)
+        return [] if model.predict_tags else [next(filter(None, there), model.tags)]
 
     def left_out(self, card: Mapping[str, Any]) -> list[str]:
         """Trees that had to be changed, and long sentences."""

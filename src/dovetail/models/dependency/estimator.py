@@ -20,10 +20,11 @@ from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows, s
 from dovetail.models.dependency.pieces import joined
 from dovetail.models.dependency.relations import TEMPLATES, with_arcs
 from dovetail.models.dependency.settings import DependencySettings
-from dovetail.models.dependency.training import ArcTraining
+from dovetail.models.dependency.training import ArcTraining, right_heads
 from dovetail.models.inputs import as_sentences, labelled
+from dovetail.models.layers import LayerTaggers
 from dovetail.models.tagger.estimator import Tagger
-from dovetail.models.tagging import given_tags, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
+from dovetail.models.tagging import given_tags, layer_of, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
 from dovetail.models.training import Run
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.text.dependencies import Dependencies, dependency_heads, projectivise, with_dependencies
@@ -106,9 +107,12 @@ class DependencyParser(DependencySettings, Estimator):
         tags = given_tags(corpus, self.tags)
         if self.relations:
             _check_relations(corpus)
-        self.tagger_ = None
+        self.tagger_, self.layers_ = None, LayerTaggers()
         if self.predict_tags:
             self.tagger_, tags = self._learn_tags(corpus, tags, run.doing)
+        elif self.predict_layers:
+            known = [Sentence(s.words, {self.tags: t}) for s, t in zip(corpus, tags, strict=True)]
+            self.layers_ = LayerTaggers.learnt([self.tags], known, self._threads(), self.seed, run.doing)
         self._learnt = tags
         run.doing("choosing the arcs to look at")
         training = ArcTraining.prepare(
@@ -123,15 +127,17 @@ class DependencyParser(DependencySettings, Estimator):
     def _dev_scorer(self, training: ArcTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
         looked = self._look(held_out)
         right, self.card_["projectivised_dev"] = gold_heads(held_out)
-        training.dev, training.dev_heads = looked, np.concatenate([NO_HEADS, *right])
-        return training.dev_scorer([s.words for s in looked.sentences], looked.tags, training.dev_heads)
+        return training.dev_scorer([s.words for s in held_out], looked.tags, np.concatenate([NO_HEADS, *right]))
 
     def _tuned(self, model: DependencyModel, held_out: list[Sentence], training: ArcTraining) -> DependencyModel:
         """Sentences whose tree lacks an arc, because it was not looked at, do not count."""
         if not self.calibrate or not len(training.dev_heads):
             return model
-        words = [s.words for s in training.dev.sentences]
-        return model.scaled(calibration(model.batch(words, training.dev.tags, self._threads()), training.dev_heads))
+        return model.scaled(calibration(training.dev(model.fine_weight), training.dev_heads))
+
+    def _held_out_score(self, held_out: list[Sentence], training: ArcTraining) -> float:
+        batch = training.dev(self._model().fine_weight)
+        return right_heads(batch.best() if self.decode == "best" else surest(batch), training.dev_heads)
 
     def _dev_every(self) -> int:
         return DEV_EVERY if self.optimiser == "lbfgs" else 1
@@ -161,10 +167,10 @@ class DependencyParser(DependencySettings, Estimator):
         every = (answer for some in self._batches(as_sentences(X)) for answer in self._answers(some, False))
         return [Dependencies(answer.heads, answer.layers["deprel"]) for answer in every]
 
-    def predict_marginals(self, sentences: Input) -> list[NDArray[np.float64]]:
+    def predict_marginals(self, X: Input) -> list[NDArray[np.float64]]:
         """For every sentence the probability of each head of each word, [words, words + 1]; column 0 is the root."""
         found = []
-        for some in self._batches(self._tokens(sentences)):
+        for some in self._batches(self._tokens(X)):
             batch = self._batch(self._look(some))
             attach = batch.marginals().attach.sum(axis=1)
             for i, sentence in enumerate(some):
@@ -244,6 +250,12 @@ class DependencyParser(DependencySettings, Estimator):
 
     def _layers_read(self) -> tuple[str, ...]:
         return (self.tags,) if self.tagger_ is None else ()
+
+    def _filled(self, sentences: Sequence[Any]) -> list[Any]:
+        """Where ``pos`` and ``xpos`` stand for each other, what has either of them lacks nothing."""
+        there = [layer_of(sentence, self.tags) is not None for sentence in sentences]
+        filled = iter(super()._filled([s for s, has in zip(sentences, there, strict=True) if not has]))
+        return [s if has else next(filled) for s, has in zip(sentences, there, strict=True)]
 
     def _tokens(self, given: Any) -> list[Sentence]:
         """Sentences whose trees can be looked at as one."""

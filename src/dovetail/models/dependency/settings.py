@@ -19,14 +19,15 @@ class DependencySettings:
 
     tags: str = setting("pos", "The layer with parts of speech.", shown="pos, else xpos")
     """pos and xpos stand for each other where a sentence has only one."""
-    predict_tags: bool = setting(False, "Also train a tagger, so that plain text can be parsed.")
-    """Text is then parsed with its tags."""
+    predict_layers: bool = settings.predict_layers(help="Learn the tags, to predict them where text has none.")
+    predict_tags: bool = setting(False, "Also train a tagger, and parse all text with its tags.")
+    """The parser is then trained with such tags as well, which suits it for plain text."""
     relations: bool = setting(True, "Also learn the relations.")
     clusters: Mapping[str, Clusters] = setting(dict, "Clusters of words, by name.", hidden=True)
     """Their classes are features of heads and dependents."""
     decode: str = setting(
         "expected",
-        "Return the tree of the most probable arcs, or the most probable tree.",
+        "Answer: the tree of the most probable arcs, or the most probable tree.",
         choices=("expected", "best"),
     )
     loss: str = settings.loss()
@@ -36,11 +37,13 @@ class DependencySettings:
     iterations: int | None = settings.iterations(None)
     batch: int | None = settings.batch()
     gain: float | None = settings.gain(None)
-    min_count: int = settings.min_count(5, help="Words that occur less often are known by their suffix only.")
-    bits: int = setting(22, "Hash features of arcs into 2**N buckets.", least=8, most=28)
+    min_count: int = settings.min_count(
+        5, help="Minimum number of occurrences of a word; others are known by their suffix only."
+    )
+    bits: int = setting(22, "Bits of hashed features of arcs (2**N buckets).", least=8, most=28)
     """The weights of pairs of head and dependent."""
     threshold: float = setting(
-        1e-4, "Skip arcs that a small model finds less probable than P.", least=0, most=0.5, metavar="P"
+        1e-4, "Minimum probability of an arc by a small model; others are skipped.", least=0, most=0.5, metavar="P"
     )
     """0 considers all."""
     max_length: int | None = settings.max_length(shown="300")

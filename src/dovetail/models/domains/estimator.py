@@ -131,6 +131,7 @@ class MultiDomain(DomainSettings, Estimator):
         _, several, weight, stopped = best
         model.model_ = several.export(weight)
         model._finish(together, run)
+        self.layers_ = model.layers_
         self._keep(model, several, weight, held_out)
         self.card_ = model.card_ | self.card_ | {"sigma": several.sigma, "stopped": stopped}
         if held_out is not None:
@@ -216,14 +217,14 @@ class MultiDomain(DomainSettings, Estimator):
         found.card_ = self.card_ | self.card_.get("domains", {}).get(domain, {})
         return found
 
-    def predict(self, sentences: Any, domain: str | None = None) -> list[Any]:
+    def predict(self, X: Any, domain: str | None = None) -> list[Any]:
         """The best answer to every sentence of a domain."""
-        found: list[Any] = self.model_of(domain).predict(sentences)
+        found: list[Any] = self.model_of(domain).predict(X)
         return found
 
-    def predict_marginals(self, sentences: Any, domain: str | None = None) -> Any:
+    def predict_marginals(self, X: Any, domain: str | None = None) -> Any:
         """The probabilities of the parts of answers: see the method of the same name of the model of a domain."""
-        return self.model_of(domain).predict_marginals(sentences)
+        return self.model_of(domain).predict_marginals(X)
 
     def kbest(self, X: Any, k: int = 10, domain: str | None = None) -> list[list[Answer]]:
         """The k most probable answers to every sentence of a domain, best first, each with its probability."""
@@ -241,9 +242,9 @@ class MultiDomain(DomainSettings, Estimator):
         """Sentences, documents or texts of a domain, with the answers of its model: see ``Estimator.annotate``."""
         return self.model_of(domain).annotate(items, probabilities)
 
-    def score(self, sentences: Any, domain: str | None = None) -> float:
+    def score(self, X: Any, domain: str | None = None) -> float:
         """How good the answers for a domain are, in percent: see the ``score`` of its model."""
-        return float(self.model_of(domain).score(sentences))
+        return float(self.model_of(domain).score(X))
 
     def _names(self) -> tuple[str, ...]:
         """The names of the domains of a trained model."""

@@ -107,7 +107,7 @@ class MultiDomainParser(MultiDomain):
         """From what ``packed`` gave."""
         shared: Any = cls.kinds[header["parser"]][0].unpacked(header, arrays, functions)
         made = cls(parser=shared, strategy=header.get("strategy", "hierarchical"), sigma=header["sigma"])
-        made.card_, made.model_ = shared.card_, {None: shared}
+        made.card_, made.layers_, made.model_ = shared.card_, shared.layers_, {None: shared}
         for number, name in enumerate(map(str, header["domains"])):
             made.model_[name] = own = copy(shared)
             own.model_ = shared.model_.with_weights(_own_weights(shared.weights_, arrays, f"domain{number}"))

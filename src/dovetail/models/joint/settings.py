@@ -14,10 +14,10 @@ class JointSettings(TreeParserSettings):
     """Those of a parser, and of its entities."""
 
     entity_min_count: int = settings.min_count(
-        2, help="Drop entity features that occur fewer than N times.", hidden=True
+        2, help="Minimum number of occurrences of an entity feature.", hidden=True
     )
     entity_min_documents: int = settings.min_documents(
-        help="Drop entity features that occur in fewer than N documents.", flag="--min-documents"
+        help="Minimum number of documents that have an entity feature.", flag="--min-documents"
     )
     sigma: float = settings.sigma(0.3, help="How far the models of --trees-only and --entities-only may deviate.")
     """From the shared weights; 0 for not at all."""
@@ -25,6 +25,6 @@ class JointSettings(TreeParserSettings):
     """For the best F1; without dev it is 0.5."""
 
     not_shown: ClassVar[frozenset[str]] = frozenset(
-        "features vertical horizontal direction head_tags relax threshold loss optimiser batch gain min_count".split()
+        "features vertical horizontal direction head_tags relax threshold min_count".split()
     )
     """Settings of a parser that the command line leaves out here."""

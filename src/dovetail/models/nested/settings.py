@@ -25,7 +25,9 @@ class NestedSettings:
     ignore: Sequence[str] = settings.ignore()
     """Such as ``pos``, for a named set."""
     predict_layers: bool = settings.predict_layers()
-    pos: str = setting("given", "Read parts of speech, or predict them with the entities.", choices=("given", "joint"))
+    pos: str = setting(
+        "given", "Source of parts of speech: the text, or the model, with the entities.", choices=("given", "joint")
+    )
     """Given ones are in the layer ``pos``, and are read if there are any."""
     longest: int | None = setting(None, "Maximum number of words of an entity.", least=1, shown="100")
     max_length: int | None = settings.max_length()

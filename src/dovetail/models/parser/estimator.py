@@ -154,12 +154,12 @@ class Parser(TreeParserSettings, Estimator):
     def _size(sentence: Any) -> int:
         return 1
 
-    def predict_marginals(self, sentences: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
+    def predict_marginals(self, X: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
         """For every sentence all constituents that are more probable than ``least``, with their probabilities."""
         check_probability("least", least)
         decoder = Decoder(self._model())
         found = []
-        for passages in self._passages(decoder.model, as_sentences(sentences)):
+        for passages in self._passages(decoder.model, as_sentences(X)):
             spans, begin = [], 0
             for passage in passages:
                 own = decoder.model.labels.spans(decoder.chart(passage), least)
@@ -197,6 +197,8 @@ class Parser(TreeParserSettings, Estimator):
 
     def _passages(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[list[Passage]]:
         """Every sentence as what is parsed: itself, or the parts of a very long one."""
+        if empty := [number for number, sentence in enumerate(corpus, 1) if not len(sentence)]:
+            raise InputError(f"sentence {empty[0]} has no words, and so no tree; leave it out")
         spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
         tags = self._tags_for(model, spelled)
         places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words, LONGEST)]

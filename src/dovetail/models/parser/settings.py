@@ -35,13 +35,13 @@ class TreeParserSettings:
     )
     relax: int | None = setting(
         None,
-        "Give a symbol that is in more than N rules the rules of symbols that differ from it in their parents alone; "
-        "only with --vertical 2 or more.",
+        "Number of rules above which a symbol has those of symbols that differ from it in their parents alone; only "
+        "with --vertical 2 or more.",
         least=0,
         shown="off",
     )
     tags: str = setting(
-        "predicted", "Predict parts of speech, or read them from the text.", choices=("predicted", "given")
+        "predicted", "Source of parts of speech: a tagger, or the text.", choices=("predicted", "given")
     )
     """predicted: by a tagger that is trained with the parser. given: from the layer pos, in training and later."""
     clusters: Mapping[str, Clusters] | None = setting(
@@ -53,7 +53,7 @@ class TreeParserSettings:
     """Those of over 250 words are left out anyway."""
     threshold: float = setting(
         1e-3,
-        "Skip what a small grammar finds less probable.",
+        "Minimum probability of a constituent by a small grammar; others are skipped.",
         least=0,
         below=1,
         wanted="choose a probability below 1",
@@ -74,7 +74,7 @@ class TreeParserSettings:
     min_count: int = settings.min_count(1)
     """They are counted with a rule, symbol or tag."""
     decode: str = setting(
-        "viterbi", "Return the most probable tree, or the most probable brackets.", choices=("viterbi", "recall")
+        "viterbi", "Answer: the most probable tree, or the most probable brackets.", choices=("viterbi", "recall")
     )
     """recall: the tree with the most constituents expected to be right."""
     calibrate: bool = settings.calibrate(default=False)

@@ -19,7 +19,7 @@ class SegmenterSettings:
 
     model: str | None = setting(
         None,
-        "Model tags of tokens, or whole segments.",
+        "Model of tags of tokens, or whole segments.",
         choices=("markov", "semi-markov"),
         shown="markov for words, semi-markov for entities",
     )
