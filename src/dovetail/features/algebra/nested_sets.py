@@ -34,32 +34,14 @@ TAG_LINES = (
 """Of parts of speech: by themselves, and together with the innermost entity that the word lies in."""
 
 NESTED_SETS: Named = {
-    "nested": (
-        "our own set for nested entities",
-        (
-            "bias",
-            "word[-1:2]",
-            "lower[0]",
-            "prefix(1, 6)[0]",
-            "suffix(1, 6)[0]",
-            "shape[-1:2]",
-            "pos[-1:2]",
-            "word[-1] & word[0]",
-            "word[0] & word[1]",
-            "pos[-1] & pos[0]",
-            "pos[0] & pos[1]",
-            *ENTITY_LINES,
-            *WHOLE_LINES,
-            "pos(phrase)",
-            "length",
-            "word[start] & word[end]",
-            "pos[start] & pos[end]",
-            "word[start - 1] & word[end + 1]",
-            "pos[start - 1] & pos[end + 1]",
-            "pos[start - 1] & pos[start] & pos[end] & pos[end + 1]",
-        ),
-    ),
-}
+    "nested": ("our own set for nested entities", (
+        "bias", "word[-1:2]", "lower[0]", "prefix(1, 6)[0]", "suffix(1, 6)[0]", "shape[-1:2]", "pos[-1:2]",
+        "word[-1] & word[0]", "word[0] & word[1]", "pos[-1] & pos[0]", "pos[0] & pos[1]", *ENTITY_LINES,
+        *WHOLE_LINES, "pos(phrase)", "length", "word[start] & word[end]", "pos[start] & pos[end]",
+        "word[start - 1] & word[end + 1]", "pos[start - 1] & pos[end + 1]",
+        "pos[start - 1] & pos[start] & pos[end] & pos[end + 1]",
+    )),
+}  # fmt: skip
 
 _BITS = "4, 6, 8, 10, 12, 16, 0"
 USUAL: dict[str, tuple[str, ...]] = {

@@ -321,10 +321,7 @@ def _shape(word: str) -> str:
     >>> _shape("Ada"), _shape("BBC"), _shape("3-D"), _shape("cat")
     ('A', 'AA', '0-A', '')
     """
-    parts = [
-        "A" if word[:1].isupper() else "",
-        "A" if word[1:].upper() == word[1:] != word[1:].lower() else "",
-    ]
+    parts = ["A" if word[:1].isupper() else "", "A" if word[1:].upper() == word[1:] != word[1:].lower() else ""]
     digits, signs = any(c.isdigit() for c in word), any(not c.isalnum() for c in word)
     return ("0" if digits else "") + ("-" if signs else "") + ("".join(parts))
 

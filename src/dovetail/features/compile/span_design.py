@@ -26,12 +26,7 @@ from dovetail.kernel import kernel
 
 @kernel
 def phrase_keys(
-    ids: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    type_key: Keys,
-    first: np.uint64,
-    longest: int,
-    out: Keys,
+    ids: NDArray[np.int32], offsets: NDArray[np.int64], type_key: Keys, first: np.uint64, longest: int, out: Keys
 ) -> None:
     """The key of the values of every candidate in a row, 0 where there is none. out: [tokens * longest]."""
     for i in range(len(offsets) - 1):

@@ -87,11 +87,7 @@ class Clusters:
     def usual(self, name: str) -> list[str]:
         """Prefixes of the paths of a word and its neighbours, and of the neighbours that it has elsewhere."""
         levels = ", ".join([name, *map(str, self.levels)])
-        return [
-            f"cluster({levels})[-2:3]",
-            f"elsewhere(cluster({levels})[-1])",
-            f"elsewhere(cluster({levels})[1])",
-        ]
+        return [f"cluster({levels})[-2:3]", f"elsewhere(cluster({levels})[-1])", f"elsewhere(cluster({levels})[1])"]
 
     def settings(self) -> dict[str, Any]:
         """The paths of the classes, and the levels."""
