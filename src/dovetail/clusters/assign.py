@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int32s, Int64s
 from dovetail.clusters.clustering import Clustering
 from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.information import class_pairs
 from dovetail.errors import DovetailError
 from dovetail.kernel import inner, kernel
-
-Doubles = NDArray[np.float64]
 
 
 class Assignment(NamedTuple):
@@ -61,13 +59,7 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
 
 @inner
 def _add_gains(
-    word: int,
-    start: NDArray[np.int64],
-    other: NDArray[np.int32],
-    times: NDArray[np.int64],
-    classes: NDArray[np.int32],
-    lines: NDArray[np.int64],
-    gains: Doubles,
+    word: int, start: Int64s, other: Int32s, times: Int64s, classes: Int32s, lines: Int64s, gains: Floats
 ) -> float:
     """``gains[c] += g(times, lines[d, c])`` for each neighbour's class d; returns how often there is one.
 
@@ -88,20 +80,10 @@ def _add_gains(
 
 @kernel
 def _best_classes(
-    new: NDArray[np.int64],
-    count: NDArray[np.int64],
-    after_start: NDArray[np.int64],
-    after: NDArray[np.int32],
-    after_times: NDArray[np.int64],
-    before_start: NDArray[np.int64],
-    before: NDArray[np.int32],
-    before_times: NDArray[np.int64],
-    classes: NDArray[np.int32],
-    pairs: NDArray[np.int64],
-    pairs_t: NDArray[np.int64],
-    sizes: Doubles,
-    links: Doubles,
-) -> NDArray[np.int32]:
+    new: Int64s, count: Int64s, after_start: Int64s, after: Int32s, after_times: Int64s, before_start: Int64s,
+    before: Int32s, before_times: Int64s, classes: Int32s, pairs: Int64s, pairs_t: Int64s, sizes: Floats,
+    links: Floats,
+) -> Int32s:  # fmt: skip
     """The class that each new word [new] loses least in, -1 where nothing is known of its neighbours."""
     found = np.full(len(new), -1, np.int32)
     gains = np.zeros(len(sizes))

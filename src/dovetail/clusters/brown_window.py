@@ -6,12 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dovetail.arrays import Flags, Floats, Int32s, Int64s
 
 TABLE = 1 << 21
 """Logarithms of counts below this are looked up."""
-
-Long = NDArray[np.int64]
 
 
 class Window(NamedTuple):
@@ -24,21 +23,21 @@ class Window(NamedTuple):
     for a row, and ``chosen`` [2] for the classes to merge. ``f`` is the table of x log x times scale, rounded.
     """
 
-    pairs: NDArray[np.int32]
-    pairs_t: NDArray[np.int32]
-    gain: Long
-    log_sum: NDArray[np.float64]
-    size: Long
-    links: NDArray[np.float64]
-    links_log: Long
-    name: Long
-    least: Long
-    partner: Long
-    stale: NDArray[np.bool_]
-    dirty: NDArray[np.bool_]
-    change: Long
-    chosen: Long
-    f: Long
+    pairs: Int32s
+    pairs_t: Int32s
+    gain: Int64s
+    log_sum: Floats
+    size: Int64s
+    links: Floats
+    links_log: Int64s
+    name: Int64s
+    least: Int64s
+    partner: Int64s
+    stale: Flags
+    dirty: Flags
+    change: Int64s
+    chosen: Int64s
+    f: Int64s
     scale: float
 
 
@@ -50,15 +49,15 @@ class Words(NamedTuple):
     ``slot`` [words] gives the slot of the class that a word is the first of. The last two are changed in place.
     """
 
-    times: Long
-    after_start: Long
-    after: NDArray[np.int32]
-    after_times: Long
-    before_start: Long
-    before: NDArray[np.int32]
-    before_times: Long
-    parent: Long
-    slot: Long
+    times: Int64s
+    after_start: Int64s
+    after: Int32s
+    after_times: Int64s
+    before_start: Int64s
+    before: Int32s
+    before_times: Int64s
+    parent: Int64s
+    slot: Int64s
 
 
 def empty_window(slots: int, tokens: int) -> Window:

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Int64s
 from dovetail.clusters.paths import EXPECTED, read_paths
 from dovetail.errors import InputError, ModelFileError
 from dovetail.text.files import atomic_writer
@@ -32,9 +33,9 @@ class Clustering:
     """
 
     words: list[str]
-    classes: NDArray[np.int32]
+    classes: Int32s
     paths: list[str]
-    counts: NDArray[np.int64]
+    counts: Int64s
 
     def __len__(self) -> int:
         return len(self.words)
@@ -59,7 +60,7 @@ class Clustering:
             groups[self.paths[self.classes[number]]].append(self.words[number])
         return groups
 
-    def _by_path(self) -> NDArray[np.int64]:
+    def _by_path(self) -> Int64s:
         """Numbers of the words, by path, then most frequent first."""
         place = np.empty(len(self.paths), dtype=np.int64)
         place[sorted(range(len(self.paths)), key=self.paths.__getitem__)] = np.arange(len(self.paths))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Int64s, pointers
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import Source, open_text, source_names
 from dovetail.text.stream import blocks
@@ -19,8 +19,7 @@ PAIRS_HELD = 1 << 22
 LONGEST_WORD = 1 << 20
 """A longer run without white space means that this text is not split into words; it would fill the memory."""
 
-Long = NDArray[np.int64]
-BothWays = tuple[Long, NDArray[np.int32], Long, Long, NDArray[np.int32], Long]
+BothWays = tuple[Int64s, Int32s, Int64s, Int64s, Int32s, Int64s]
 """Twice a sparse table of word by neighbour: ``other[start[w]:start[w + 1]]`` are the neighbours of w, in order."""
 
 
@@ -40,10 +39,10 @@ class BigramCounts:
     """
 
     words: list[str]
-    count: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    follower: NDArray[np.int32]
-    times: NDArray[np.int64]
+    count: Int64s
+    indptr: Int64s
+    follower: Int32s
+    times: Int64s
     tokens: int
 
     def both_ways(self) -> BothWays:
@@ -127,7 +126,7 @@ class _Counter:
         self.number.default_factory = self.number.__len__
         self.tokens = 0
         self.last = np.empty(0, dtype=np.int64)
-        self.held: list[NDArray[np.int64]] = []
+        self.held: list[Int64s] = []
         self.held_size = 0
         self.keys = np.empty(0, dtype=np.int64)
         self.times = np.empty(0, dtype=np.int64)
@@ -167,27 +166,25 @@ class _Counter:
         both = (first >= 0) & (second >= 0)
         first, second, times = first[both], second[both], times[both]
         by_row = np.argsort(first << 32 | second)
-        indptr = np.zeros(len(kept) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(first, minlength=len(kept)), out=indptr[1:])
         names = list(self.number)
         return BigramCounts(
             words=[names[number] for number in kept.tolist()],
             count=count[kept],
-            indptr=indptr,
+            indptr=pointers(np.bincount(first, minlength=len(kept))),
             follower=second[by_row].astype(np.int32),
             times=times[by_row],
             tokens=self.tokens,
         )
 
 
-def _distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(keys: Int64s) -> tuple[Int64s, Int64s]:
     """The distinct keys in order, and how often each occurs."""
     keys.sort()
     start = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
     return keys[start], np.diff(np.append(start, len(keys)))
 
 
-def _summed(keys: NDArray[np.int64], times: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _summed(keys: Int64s, times: Int64s) -> tuple[Int64s, Int64s]:
     """The distinct keys in order, with the sum of the times of each."""
     if not len(keys):
         return keys, times

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int64s
 from dovetail.clusters.brown import brown
 from dovetail.clusters.clustering import Clustering
 from dovetail.clusters.counts import BigramCounts
@@ -150,7 +150,7 @@ class Exchange:
         leaf[order] = tree.classes
         return Clustering(self.text.words, leaf[self.counts.classes], tree.paths, self.text.count)
 
-    def _visit(self, words: NDArray[np.int64]) -> tuple[int, float]:
+    def _visit(self, words: Int64s) -> tuple[int, float]:
         moved, rise = 0, 0.0
         for block in _blocks(words):
             more, higher = self._move(block)
@@ -158,7 +158,7 @@ class Exchange:
             self._tell(len(block))
         return moved, rise
 
-    def _move(self, block: NDArray[np.int64]) -> tuple[int, float]:
+    def _move(self, block: Int64s) -> tuple[int, float]:
         """Classes are proposed on all threads from the same state; then moves are made one by one, each checked."""
         proposals = np.zeros(len(block), np.int32)
 
@@ -207,7 +207,7 @@ def _empty_classes(words: int, classes: int, tokens: int) -> ClassCounts:
     )
 
 
-def _blocks(words: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _blocks(words: Int64s) -> Iterator[Int64s]:
     """Words in blocks that grow: a frequent word that moves changes much for the others, a rare one little."""
     start = 0
     while start < len(words):

@@ -20,6 +20,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int32s, Int64s, pointers
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.features.algebra.attributes import Attribute
@@ -33,7 +34,7 @@ from dovetail.kernel import kernel
 
 
 @kernel
-def shifted(ids: NDArray[np.int32], offsets: NDArray[np.int64], shift: int, out: NDArray[np.int32]) -> None:
+def shifted(ids: Int32s, offsets: Int64s, shift: int, out: Int32s) -> None:
     """``out[t] = ids[t + shift]`` within the sentence of t, else 0, the boundary. Shapes: [tokens]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -42,9 +43,7 @@ def shifted(ids: NDArray[np.int32], offsets: NDArray[np.int64], shift: int, out:
 
 
 @kernel
-def window_rows(
-    ids: NDArray[np.int32], offsets: NDArray[np.int64], first: int, last: int, out: NDArray[np.int32]
-) -> None:
+def window_rows(ids: Int32s, offsets: Int64s, first: int, last: int, out: Int32s) -> None:
     """The distinct types at positions first..last around each token; -1 fills up. out: [tokens, last - first + 1]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -70,10 +69,10 @@ class Rows:
     slots] (-1 for none), ``indptr`` [rows + 1], ``keys`` [entries], ``values`` [entries] or None.
     """
 
-    index: NDArray[np.int32]
-    indptr: NDArray[np.int64]
+    index: Int32s
+    indptr: Int64s
     keys: Keys
-    values: NDArray[np.float64] | None = None
+    values: Floats | None = None
     shift: int = 0
 
 
@@ -85,12 +84,12 @@ class Design:
     [entries] float64 or None (all ones); ``feature_index`` [tokens, slots] int32, -1 for none.
     """
 
-    offsets: NDArray[np.int64]
+    offsets: Int64s
     links: Links
     row_ptr: NDArray[np.integer]
-    row_feature: NDArray[np.int32]
-    row_value: NDArray[np.float64] | None
-    feature_index: NDArray[np.int32]
+    row_feature: Int32s
+    row_value: Floats | None
+    feature_index: Int32s
     features: int
 
     @property
@@ -99,7 +98,7 @@ class Design:
         return int(self.offsets[-1])
 
     @property
-    def row_index(self) -> NDArray[np.int32]:
+    def row_index(self) -> Int32s:
         """The rows of every token, written out: [tokens, slots], -1 for none."""
         return self.links.rows_of(np.arange(self.tokens), self.offsets)
 
@@ -111,7 +110,7 @@ class Compiler:
     columns: Columns
     sentences: Sequence[Any] = ()
     _keys: dict[Attribute, KeyRows] = field(default_factory=dict)
-    _shifts: dict[tuple[str, int], NDArray[np.int32]] = field(default_factory=dict)
+    _shifts: dict[tuple[str, int], Int32s] = field(default_factory=dict)
 
     def attribute_keys(self, attribute: Attribute) -> KeyRows:
         """Keys of an attribute for every type of its column, made once."""
@@ -119,7 +118,7 @@ class Compiler:
             self._keys[attribute] = attribute.keys(self.columns.columns[attribute.column].types)
         return self._keys[attribute]
 
-    def ids_at(self, column: str, shift: int) -> NDArray[np.int32]:
+    def ids_at(self, column: str, shift: int) -> Int32s:
         """The type at a position relative to each token. Shape [tokens]."""
         ids = self.columns.columns[column].ids
         if not shift:
@@ -244,7 +243,7 @@ class Compiler:
                 counts.append(len(features))
         keys = hashing.conjoined(salt(template), [hashing.string_keys(names)])
         index = np.arange(len(counts), dtype=np.int32)[:, None]
-        return Rows(index, hashing.pointers(counts), keys, np.array(values, dtype=np.float64))
+        return Rows(index, pointers(counts), keys, np.array(values, dtype=np.float64))
 
 
 def _is_direct(template: Template) -> TypeGuard[At]:
@@ -267,14 +266,11 @@ def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
     for part in parts[1:]:
         counts, more = np.diff(result.indptr), np.diff(part.indptr)
         entry_row = np.repeat(np.arange(rows), counts)
-        repeat = more[entry_row]
-        left = np.repeat(result.keys, repeat)
-        within = np.arange(len(left)) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-        right = part.keys[np.repeat(part.indptr[entry_row], repeat) + within]
+        right = part.take(entry_row).keys
         out = np.empty(len(right), dtype=np.uint64)
         if len(out):
-            hashing.combine(left, right, out)
-        result = KeyRows(hashing.pointers(counts * more), out)
+            hashing.combine(np.repeat(result.keys, more[entry_row]), right, out)
+        result = KeyRows(pointers(counts * more), out)
     return result
 
 
@@ -283,7 +279,7 @@ def _side_by_side(parts: Sequence[KeyRows]) -> KeyRows:
     if len(parts) == 1:
         return parts[0]
     counts = np.stack([np.diff(p.indptr) for p in parts])
-    indptr = hashing.pointers(counts.sum(axis=0))
+    indptr = pointers(counts.sum(axis=0))
     keys = np.empty(indptr[-1], dtype=np.uint64)
     begin = indptr[:-1].copy()
     for part, count in zip(parts, counts, strict=True):
@@ -310,7 +306,7 @@ def assemble(compiler: Compiler, templates: Sequence[Template], index: Collector
 def _linked(blocks: Sequence[Rows], tokens: int) -> Links:
     """The links to the rows of all blocks, laid end to end; a column read at several positions is stored once."""
     sources: dict[tuple[int, int], int] = {}  # where an index lies in memory, and its slots: its first source
-    ids: list[NDArray[np.int32]] = []
+    ids: list[Int32s] = []
     slots: list[tuple[int, int, int, int]] = []
     base = 0
     for block in blocks:
@@ -324,9 +320,7 @@ def _linked(blocks: Sequence[Rows], tokens: int) -> Links:
     return Links(together, *np.array(slots, dtype=np.int64).reshape(-1, 4).T.copy())
 
 
-def _numbered(
-    blocks: list[Rows], index: Collector | FeatureIndex
-) -> tuple[NDArray[np.integer], NDArray[np.int32], NDArray[np.float64] | None]:
+def _numbered(blocks: list[Rows], index: Collector | FeatureIndex) -> tuple[NDArray[np.integer], Int32s, Floats | None]:
     """Pointers, features and values of the rows of all blocks, which are used up: their keys take much memory."""
     with_values = any(block.values is not None for block in blocks)
     ptr, feature, value = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)], [np.empty(0)]
@@ -346,7 +340,7 @@ def drop_unknown(design: Design) -> Design:
     known = design.row_feature >= 0
     if known.all():
         return design
-    before = np.concatenate([[0], np.cumsum(known)])
+    before = pointers(known)
     return replace(
         design,
         row_ptr=narrow(before[design.row_ptr]),

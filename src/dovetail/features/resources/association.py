@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int64s
 from dovetail.columns import BOUNDARY, Column
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.compile.hashing import string_keys
 from dovetail.features.resources.association_count import Characters, GramTable, Progress, Unit, Words, stretches
-from dovetail.features.resources.association_table import CountTable, Values
+from dovetail.features.resources.association_table import CountTable
 from dovetail.modelfile import load_model, save_model
 from dovetail.text.files import Source, source_names
 from dovetail.text.words import half_width
@@ -50,7 +51,7 @@ class Association:
 
     unit: Unit
     table: CountTable
-    moments: Values
+    moments: Floats
     normalise_width: bool = True
     how: How = "raw"
     low: float = 0.0
@@ -117,7 +118,7 @@ class Association:
             raise DovetailError(f"association values as {how!r}: give one of {', '.join(HOWS)}")
         return replace(self, how=how, low=low, high=high, factor=factor)
 
-    def between(self, words: Column, offsets: NDArray[np.int64]) -> Values:
+    def between(self, words: Column, offsets: Int64s) -> Floats:
         """The value between each token and the one before it, 0 at the start of a sentence.
 
         Shapes: words [tokens], offsets [sentences + 1], result [tokens].
@@ -129,13 +130,13 @@ class Association:
         found[starts[starts < len(found)]] = 0.0
         return found
 
-    def column(self, words: Column, offsets: NDArray[np.int64]) -> Column:
+    def column(self, words: Column, offsets: Int64s) -> Column:
         """The values of `between` as a column of numbers. Shapes: words [tokens], result [tokens]."""
         distinct, ids = np.unique(self.between(words, offsets), return_inverse=True)
         types = [BOUNDARY, *map(str, distinct.tolist())]
         return Column(types, (ids + 1).astype(np.int32), np.concatenate([[0.0], distinct]))
 
-    def within(self, words: Column, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Values:
+    def within(self, words: Column, starts: Int64s, lengths: Int64s) -> Floats:
         """The value of each segment as a whole, against its best division in two; 0 for a single token.
 
         A segment longer than the table's ``longest`` is as strong as its weakest part of that length.
@@ -188,14 +189,14 @@ class Association:
             raise ValueError("the settings of the association table do not fit its arrays")
         return cls(table=table, moments=moments, **settings)
 
-    def _windows(self, words: Column, longest: int) -> list[Values]:
+    def _windows(self, words: Column, longest: int) -> list[Floats]:
         """Transformed values of the windows of each length up to ``longest`` that begin at each token."""
         types = list(map(half_width, words.types)) if self.normalise_width else words.types
         units = self.table.known(string_keys(types)).take(words.ids)
         raw = self.table.information(units, longest, self.moments[:, 0])
         return [values if length < 2 else self._transformed(values, length) for length, values in enumerate(raw)]
 
-    def _transformed(self, values: Values, length: int) -> Values:
+    def _transformed(self, values: Floats, length: int) -> Floats:
         mean, deviation, least, greatest = self.moments[length]
         match self.how:
             case "raw":

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.compile.hashing import Keys
+from dovetail.arrays import Flags, Floats, Int32s, Int64s
+from dovetail.features.compile.hashing import Keys, sequence_keys, window_keys
 from dovetail.features.compile.index import FeatureIndex
 from dovetail.features.resources.association_count import GramTable
-from dovetail.features.resources.association_keys import sequence_keys, window_keys
 
-Values = NDArray[np.float64]
 ROWS_AT_ONCE = 1 << 18
 
 
@@ -23,7 +22,7 @@ class Known(NamedTuple):
     """Units of a text as the table sees them: their keys, and their places among its units, -1 for never seen."""
 
     keys: Keys
-    place: NDArray[np.int32]
+    place: Int32s
 
     def take(self, ids: NDArray[np.integer]) -> Known:
         """These of the units, in this order."""
@@ -43,8 +42,8 @@ class CountTable:
     right: NDArray[np.uint32]
     keys: Keys
     counts: NDArray[np.uint32]
-    totals: NDArray[np.int64]
-    distinct: NDArray[np.int64]
+    totals: Int64s
+    distinct: Int64s
 
     @classmethod
     def of(cls, unit_keys: Keys, grams: Sequence[GramTable], minimum: int) -> Self:
@@ -75,7 +74,7 @@ class CountTable:
         """Units by their keys."""
         return Known(unit_keys, self._units.number(unit_keys))
 
-    def information(self, units: Known, longest: int, means: Values) -> list[Values]:
+    def information(self, units: Known, longest: int, means: Floats) -> list[Floats]:
         """MI of the windows of lengths 0, 1, 2, ... ``longest`` that begin at each unit; zeros for the first two.
 
         A window with a unit that was never seen has ``means[length]``; one that was not seen as a whole stays below
@@ -88,7 +87,7 @@ class CountTable:
         for length in range(2, longest + 1):
             count = len(keys[length - 1])
 
-            def part(at: int, size: int, *, length: int = length, count: int = count) -> Values:
+            def part(at: int, size: int, *, length: int = length, count: int = count) -> Floats:
                 if size == 1:
                     return first[:count] if at == 0 else last[length - 1 :]
                 return whole[size][at : at + count]
@@ -102,7 +101,7 @@ class CountTable:
             found.append(values)
         return found
 
-    def moments(self, gram: GramTable, unit_keys: Keys, minimum: int) -> Values:
+    def moments(self, gram: GramTable, unit_keys: Keys, minimum: int) -> Floats:
         """Mean, standard deviation, least and greatest MI of the distinct sequences of one length."""
         grams = gram.units[np.flatnonzero(gram.counts >= minimum)]
         if not len(grams):
@@ -140,7 +139,7 @@ class CountTable:
     def _sequences(self) -> FeatureIndex:
         return FeatureIndex(self.keys)
 
-    def _edges(self, place: NDArray[np.int32]) -> tuple[Values, Values]:
+    def _edges(self, place: Int32s) -> tuple[Floats, Floats]:
         """log P(x -) and log P(- x). Shapes: [n]."""
         pairs = float(self.totals[2] + len(self.unit_keys))
         left, right = (np.log((np.append(c, 0) + 1.0) / pairs) for c in (self.left, self.right))
@@ -154,17 +153,17 @@ class CountTable:
         found[seen] = self.counts[number[seen]]
         return found
 
-    def _log_probability(self, counts: NDArray[np.uint32], length: int) -> Values:
+    def _log_probability(self, counts: NDArray[np.uint32], length: int) -> Floats:
         total = max(self.totals[length] + self.distinct[length], 1)  # no line may have been so long
-        found: Values = np.log((counts + 1.0) / total)
+        found: Floats = np.log((counts + 1.0) / total)
         return found
 
-    def _of_rows(self, units: Known, rows: NDArray[np.int32]) -> Values:
+    def _of_rows(self, units: Known, rows: Int32s) -> Floats:
         """MI of sequences given as rows of numbers of known units. Shapes: rows [sequences, length]."""
         first, _ = self._edges(units.place[rows[:, 0]])
         _, last = self._edges(units.place[rows[:, -1]])
 
-        def part(at: int, size: int) -> Values:
+        def part(at: int, size: int) -> Floats:
             if size == 1:
                 return first if at == 0 else last
             return self._log_probability(self._counts(sequence_keys(units.keys[rows[:, at : at + size]])), size)
@@ -173,7 +172,7 @@ class CountTable:
         return part(0, length) - _best_division(part, length)
 
 
-def _best_division(part: Callable[[int, int], Values], length: int) -> Values:
+def _best_division(part: Callable[[int, int], Floats], length: int) -> Floats:
     """The greatest log P(x1 .. xk) + log P(xk+1 .. xn); ``part(at, size)`` is the log P of a part."""
     best = part(0, 1) + part(1, length - 1)
     for cut in range(2, length):
@@ -181,7 +180,7 @@ def _best_division(part: Callable[[int, int], Values], length: int) -> Values:
     return best
 
 
-def _any_in_window(flags: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
+def _any_in_window(flags: Flags, length: int) -> Flags:
     """Whether any of the ``length`` flags from each position on is up. Shapes: [n] to [n - length + 1]."""
     count = max(len(flags) - length + 1, 0)
     found = np.zeros(count, dtype=np.bool_)

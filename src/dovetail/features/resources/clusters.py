@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s
 from dovetail.features.algebra.strings import normalise_digits
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import Keys
@@ -36,7 +37,7 @@ class Clusters:
     kind: ClassVar[str] = "clusters"
 
     keys: Keys
-    classes: NDArray[np.int32]
+    classes: Int32s
     paths: tuple[str, ...]
     levels: tuple[int, ...] = LEVELS
 
@@ -67,7 +68,7 @@ class Clusters:
 
         return cls.of(Clustering.load(path))
 
-    def classes_of(self, words: Sequence[str]) -> NDArray[np.int32]:
+    def classes_of(self, words: Sequence[str]) -> Int32s:
         """The class of every word, -1 for none. A word that is not there is looked for in lower case, capitalised,
         and with its digits made 0, in this order.
         """
@@ -77,7 +78,7 @@ class Clusters:
             found[lost] = self._exactly([change(words[i]) for i in lost])
         return found
 
-    def _exactly(self, words: Sequence[str]) -> NDArray[np.int32]:
+    def _exactly(self, words: Sequence[str]) -> Int32s:
         if not len(words) or not len(self.keys):
             return np.full(len(words), -1, dtype=np.int32)
         wanted = hashing.string_keys(words)

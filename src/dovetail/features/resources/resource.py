@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Int64s
 from dovetail.columns import Column
 
 
@@ -35,5 +35,5 @@ class Resource(Protocol):
 class Derivable(Protocol):
     """A resource that makes a column of its own from the words, such as where the phrases of a lexicon stand."""
 
-    def column(self, words: Column, offsets: NDArray[np.int64]) -> Column:
+    def column(self, words: Column, offsets: Int64s) -> Column:
         """A value for every token. Sentence i is tokens offsets[i] to offsets[i + 1]."""
