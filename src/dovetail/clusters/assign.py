@@ -35,8 +35,7 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
     >>> assign(known, count_bigrams_of([text])).clustering.path_of("dog")
     '1'
     """
-    known = {word: int(number) for word, number in zip(clustering.words, clustering.classes, strict=True)}
-    classes = np.array([known.get(word, -1) for word in counts.words], dtype=np.int32)
+    classes = clustering.classes_of(counts.words)
     if not (classes >= 0).any():
         raise DovetailError("no word of the text has a class; are text and clusters of the same language?")
     k = len(clustering.paths)
@@ -47,9 +46,8 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
     tables = classes, pairs, np.ascontiguousarray(pairs.T), sizes, links
     found = _best_classes(new, counts.count, *counts.both_ways(), *tables)
     placed = new[found >= 0]
-    words = clustering.words + [counts.words[word] for word in placed.tolist()]
     whole = Clustering(
-        words,
+        clustering.words + [counts.words[word] for word in placed.tolist()],
         np.concatenate([clustering.classes, found[found >= 0]]),
         clustering.paths,
         np.concatenate([clustering.counts, counts.count[placed]]),

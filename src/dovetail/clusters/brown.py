@@ -15,9 +15,8 @@ import numpy as np
 from dovetail.arrays import Int64s
 from dovetail.clusters.brown_kernels import advance, class_heads, close_gap, collapse, fill
 from dovetail.clusters.brown_window import Words, empty_window
-from dovetail.clusters.clustering import Clustering
+from dovetail.clusters.clustering import Clustering, ClusterProgress, Report
 from dovetail.clusters.counts import BigramCounts
-from dovetail.clusters.progress import ClusterProgress, Report
 from dovetail.clusters.team import Team
 from dovetail.errors import DovetailError
 

@@ -67,20 +67,16 @@ def empty_window(slots: int, tokens: int) -> Window:
     # The greatest number that a loss is made of is below 8 n log n.
     scale = 2.0 ** min(40, int(61 - math.log2(8 * tokens * math.log(tokens + 2) + 1)))
     x = np.arange(min(TABLE, 2 * tokens + 2), dtype=np.float64)
+    by_slot = {name: np.zeros(slots, np.int64) for name in ("size", "links_log", "name", "least", "partner", "change")}
     return Window(
         pairs=np.zeros(square, dtype=cells),
         pairs_t=np.zeros(square, dtype=cells),
         gain=np.zeros(square, dtype=np.int64),
         log_sum=np.zeros(square),
-        size=np.zeros(slots, dtype=np.int64),
         links=np.zeros(slots),
-        links_log=np.zeros(slots, dtype=np.int64),
-        name=np.zeros(slots, dtype=np.int64),
-        least=np.zeros(slots, dtype=np.int64),
-        partner=np.zeros(slots, dtype=np.int64),
         stale=np.zeros(slots, dtype=np.bool_),
         dirty=np.zeros(slots, dtype=np.bool_),
-        change=np.zeros(slots, dtype=np.int64),
+        **by_slot,
         chosen=np.zeros(2, dtype=np.int64),
         f=(x * np.log(np.maximum(x, 1)) * scale).astype(np.int64),
         scale=scale,

@@ -59,14 +59,9 @@ class BigramCounts:
 
 
 def count_bigrams(
-    paths: Source | list[Source] | tuple[Source, ...],
-    *,
-    sentences: Iterable[Sequence[str]] = (),
-    min_count: int = 1,
-    max_types: int | None = None,
-    encoding: str = "utf-8",
-    progress: Callable[[int], None] | None = None,
-) -> BigramCounts:
+    paths: Source | list[Source] | tuple[Source, ...], *, sentences: Iterable[Sequence[str]] = (), min_count: int = 1,
+    max_types: int | None = None, encoding: str = "utf-8", progress: Callable[[int], None] | None = None,
+) -> BigramCounts:  # fmt: skip
     """Count words and neighbours in one or several texts, read as one running text, words separated by white space.
 
     ``sentences`` are more text, read after the files. Words seen fewer than ``min_count`` times are left out, and
@@ -145,7 +140,7 @@ class _Counter:
             self._merge()
 
     def _merge(self) -> None:
-        keys, times = _distinct(np.concatenate([*self.held, np.empty(0, dtype=np.int64)]))
+        keys, times = np.unique(np.concatenate([*self.held, np.empty(0, np.int64)]), return_counts=True)
         self.held, self.held_size = [], 0
         self.keys, self.times = _summed(np.concatenate([self.keys, keys]), np.concatenate([self.times, times]))
 
@@ -177,18 +172,9 @@ class _Counter:
         )
 
 
-def _distinct(keys: Int64s) -> tuple[Int64s, Int64s]:
-    """The distinct keys in order, and how often each occurs."""
-    keys.sort()
-    start = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
-    return keys[start], np.diff(np.append(start, len(keys)))
-
-
 def _summed(keys: Int64s, times: Int64s) -> tuple[Int64s, Int64s]:
     """The distinct keys in order, with the sum of the times of each."""
-    if not len(keys):
-        return keys, times
     order = np.argsort(keys, kind="stable")  # two sorted runs: the stable sort merges them
     keys, times = keys[order], times[order]
-    start = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    start = np.flatnonzero(np.diff(keys, prepend=-1))
     return keys[start], np.add.reduceat(times, start)

@@ -14,11 +14,10 @@ import numpy as np
 
 from dovetail.arrays import Int64s
 from dovetail.clusters.brown import brown
-from dovetail.clusters.clustering import Clustering
+from dovetail.clusters.clustering import Clustering, ClusterProgress, Report
 from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.exchange_kernels import NOWHERE, Bigrams, ClassCounts, apply, propose, room
 from dovetail.clusters.morphology import no_spelling, spelling_model
-from dovetail.clusters.progress import ClusterProgress, Report
 from dovetail.errors import DovetailError
 from dovetail.threads import run_shards
 
@@ -36,15 +35,9 @@ ENOUGH = 1e-5
 
 
 def exchange(
-    counts: BigramCounts,
-    classes: int,
-    *,
-    morphology: float = 0.0,
-    iterations: int = 30,
-    seed: int = 0,
-    threads: int | None = None,
-    progress: Report | None = None,
-) -> Clustering:
+    counts: BigramCounts, classes: int, *, morphology: float = 0.0, iterations: int = 30, seed: int = 0,
+    threads: int | None = None, progress: Report | None = None,
+) -> Clustering:  # fmt: skip
     """Cluster words into so many classes (at most), and the classes into a binary tree.
 
     ``morphology`` weighs the spelling of the words against the text; 0 leaves it out. At most so many ``iterations``

@@ -158,11 +158,8 @@ def _bigram_gain(target: int, home: int, beside: Beside, counts: ClassCounts) ->
             cell -= beside.after[target]
         gain += _f(cell + added, table) - _f(cell, table)
     itself = beside.totals[2]
-    within, as_first, as_second = (
-        beside.after[target] + beside.before[target] + itself,
-        beside.totals[3] + itself,
-        beside.totals[4] + itself,
-    )
+    within = beside.after[target] + beside.before[target] + itself
+    as_first, as_second = beside.totals[3] + itself, beside.totals[4] + itself
     cell, firsts, seconds = np.int64(pairs[target, target]), counts.firsts[target], counts.seconds[target]
     if target == home:
         cell, firsts, seconds = cell - within, firsts - as_first, seconds - as_second

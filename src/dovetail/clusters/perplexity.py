@@ -48,8 +48,7 @@ class ClassBigramModel:
     """
 
     def __init__(self, clustering: Clustering, training: BigramCounts) -> None:
-        class_of = dict(zip(clustering.words, clustering.classes.tolist(), strict=True))
-        classes = np.array([class_of.get(word, -1) for word in training.words], np.int32)
+        classes = clustering.classes_of(training.words)
         known = classes >= 0
         if not known.any():
             raise DovetailError("no word of the clustering is in the training text")

@@ -41,7 +41,6 @@ class Label:
     text: str
     colour: str = INK
     size: float = FONT
-    bold: bool = False
 
 
 @dataclass

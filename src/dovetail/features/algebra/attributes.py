@@ -107,11 +107,6 @@ def identity(column: str) -> Mapped:
     return mapped(column if plain else f"column({written(column)})", column, str)
 
 
-def flag(name: str, column: str, test: Callable[[str], bool]) -> Attribute:
-    """A feature that is there or not."""
-    return Attribute(name, column, lambda value: ["yes"] if test(value) else [], single=False)
-
-
 def _named(function: str, of: str, *bounds: int) -> str:
     arguments = [str(b) for b in bounds] + ([f"of={written(of)}"] if of != "word" else [])
     return f"{function}({', '.join(arguments)})" if arguments else function
@@ -171,5 +166,5 @@ def simple(name: str, of: str = "word") -> Attribute:
     if name in SEVERAL:
         return Attribute(_named(name, of), of, SEVERAL[name], single=False)
     if name in FLAGS:
-        return flag(_named(name, of), of, FLAGS[name])
+        return Attribute(_named(name, of), of, lambda value: ["yes"] if FLAGS[name](value) else [], single=False)
     return mapped(_named(name, of), of, SIMPLE[name])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar
 
 from dovetail.features.algebra.attributes import identity
@@ -21,7 +21,7 @@ from dovetail.features.algebra.span_sets import ENTITY_LINES, WHOLE_LINES
 from dovetail.features.algebra.spans import ANCHORS, PHRASE, Phrase, of_part, parse_ends, parse_span
 from dovetail.features.algebra.syntax import PLAIN, parse
 from dovetail.features.algebra.templates import Call, Template
-from dovetail.features.resources.resource import Resource
+from dovetail.features.resources.resource import Resources
 
 WORD = "word"
 PARTS = (WORD, *ANCHORS, PHRASE, "tag", "joint")
@@ -56,9 +56,7 @@ USUAL: dict[str, tuple[str, ...]] = {
 """The templates that a resource of each kind adds to a named set."""
 
 
-def parse_nested(
-    text: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None
-) -> list[Template]:
+def parse_nested(text: str, functions: Iterable[Call] = (), known: Resources | None = None) -> list[Template]:
     """One line: of parts of speech, of segments if it names an anchor, else of single words."""
     if match := re.fullmatch(r"(tag|joint)\((.+)\)", text.strip()):
         return of_part(match[1], parse(match[2], functions, known), text)

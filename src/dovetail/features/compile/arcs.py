@@ -97,24 +97,15 @@ MOST = 4
 class ArcKeys(NamedTuple):
     """What is seen at each of P positions, roots included, by S templates of one end and T templates of two."""
 
-    head_rows: Int32s
-    """``[P, S]``: rows of the weights of heads."""
-    dependent_rows: Int32s
-    """``[P, S]``: rows of the weights of dependents."""
-    heads: Keys
-    """``[P, T]``."""
-    dependents: Keys
-    """``[P, T]``."""
-    ends: Keys
-    """``[P, 2]``: the tag as head and as dependent, for what lies between."""
-    tags: Int32s
-    """``[P]``: numbers of the tags, less than ``between``'s length."""
-    between: Keys
-    """``[tags]``: a tag that lies between."""
-    counted: Int32s
-    """``[P + 1, KINDS]``: how many words of each kind lie before a position, over all sentences."""
-    salts: Keys
-    """``[2 + 2 * BUCKETS + 4 + COUNTED * MOST]``: directions, distances, first dependents, numbers between."""
+    head_rows: Int32s  # [P, S]: rows of the weights of heads
+    dependent_rows: Int32s  # [P, S]: rows of the weights of dependents
+    heads: Keys  # [P, T]
+    dependents: Keys  # [P, T]
+    ends: Keys  # [P, 2]: the tag as head and as dependent, for what lies between
+    tags: Int32s  # [P]: numbers of the tags, less than ``between``'s length
+    between: Keys  # [tags]: a tag that lies between
+    counted: Int32s  # [P + 1, KINDS]: how many words of each kind lie before a position, over all sentences
+    salts: Keys  # [2 + 2 * BUCKETS + 4 + COUNTED * MOST]: directions, distances, first dependents, numbers between
     with_first: int
     with_distance: int
 

@@ -231,15 +231,13 @@ class Compiler:
                     f"{template}: sentence {number + 1} has {len(sentence.words)} words, "
                     f"the function gave features for {len(extracted)}"
                 )
-            for position, found in enumerate(extracted):
-                features = weighted(found)
-                names.extend(features)
+            for position, features in enumerate(map(weighted, extracted), 1):
                 for name, value in features.items():
                     if not np.isfinite(value):
-                        raise DovetailError(
-                            f"{template}: sentence {number + 1}, word {position + 1}: feature {name!r} is {value}"
-                        )
-                    values.append(float(value))
+                        where = f"{template}: sentence {number + 1}, word {position}"
+                        raise DovetailError(f"{where}: feature {name!r} is {value}")
+                names.extend(features)
+                values.extend(map(float, features.values()))
                 counts.append(len(features))
         keys = hashing.conjoined(salt(template), [hashing.string_keys(names)])
         index = np.arange(len(counts), dtype=np.int32)[:, None]

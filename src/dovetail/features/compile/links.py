@@ -20,16 +20,11 @@ class Links(NamedTuple):
     Outside the sentence of t the id is 0, the boundary.
     """
 
-    ids: Int32s
-    """``[sources, tokens]``."""
-    source: Int64s
-    """``[slots]``."""
-    shift: Int64s
-    """``[slots]``."""
-    base: Int64s
-    """``[slots]``: where the rows of the slot's block begin."""
-    end: Int64s
-    """``[slots]``: where they end."""
+    ids: Int32s  # [sources, tokens]
+    source: Int64s  # [slots]
+    shift: Int64s  # [slots]
+    base: Int64s  # [slots]: where the rows of the slot's block begin
+    end: Int64s  # [slots]: where they end
 
     def rows_of(self, tokens: Int64s, offsets: Int64s) -> Int32s:
         """The rows of some tokens, written out: [len(tokens), slots], -1 for none. offsets: of the sentences, [n + 1].

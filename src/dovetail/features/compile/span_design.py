@@ -48,11 +48,6 @@ def pair_keys(start: Keys, end: Keys, offsets: Int64s, longest: int, out: Keys) 
                 out[t * longest + d] = hashing.mix(start[t] ^ (end[t + d] * hashing.PRIME)) if inside else 0
 
 
-def candidates(offsets: Int64s, longest: int) -> Columns:
-    """The candidates as a corpus of one sentence, without columns."""
-    return Columns(np.array([0, offsets[-1] * longest]), {})
-
-
 @dataclass
 class SpanCompiler(Compiler):
     """Turns templates of segments into rows of keys and columns of keys, one for every candidate."""
@@ -63,8 +58,8 @@ class SpanCompiler(Compiler):
 
     @classmethod
     def over(cls, text: Columns, longest: int) -> SpanCompiler:
-        """For the candidate segments of a text."""
-        return cls(candidates(text.offsets, longest), tokens=Compiler(text), longest=longest)
+        """For the candidate segments of a text: they are a corpus of one sentence, without columns."""
+        return cls(Columns(np.array([0, text.tokens * longest]), {}), tokens=Compiler(text), longest=longest)
 
     @property
     def text(self) -> Columns:

@@ -16,6 +16,7 @@ from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.compile.hashing import string_keys
 from dovetail.features.resources.association_count import Characters, GramTable, Progress, Unit, Words, stretches
 from dovetail.features.resources.association_table import CountTable
+from dovetail.features.resources.resource import Resource
 from dovetail.modelfile import load_model, save_model
 from dovetail.text.files import Source, source_names
 from dovetail.text.words import half_width
@@ -26,7 +27,7 @@ LONGEST = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Association:
+class Association(Resource):
     """Pointwise mutual information of adjacent units, with add-one smoothing.
 
     With c(x1 x2) the count of a pair, c(x1 -) and c(- x2) those of its members in first and in second place, N pairs
@@ -59,20 +60,13 @@ class Association:
     factor: float = 10.0
 
     kind: ClassVar[str] = "association"
+    SETTINGS: ClassVar = ("unit", "normalise_width", "how", "low", "high", "factor")
 
     @classmethod
     def count(
-        cls,
-        paths: Sequence[Source],
-        *,
-        unit: Unit,
-        longest: int = 2,
-        minimum: int = 1,
-        normalise_width: bool = True,
-        tokenised: bool = True,
-        encoding: str = "utf-8",
-        progress: Progress | None = None,
-    ) -> Self:
+        cls, paths: Sequence[Source], *, unit: Unit, longest: int = 2, minimum: int = 1, normalise_width: bool = True,
+        tokenised: bool = True, encoding: str = "utf-8", progress: Progress | None = None,
+    ) -> Self:  # fmt: skip
         """Count raw text: plain or gzip files of lines; no sequence goes across a line break.
 
         ``unit="char"`` drops all white space inside a line. ``unit="word"`` parts words at white space, or with
@@ -171,10 +165,6 @@ class Association:
     def usual(self, name: str) -> list[str]:
         """The value on either side of a token."""
         return [f"association({name})[0]", f"association({name})[1]"]
-
-    def settings(self) -> dict[str, Any]:
-        """Everything but the arrays, as JSON can hold it."""
-        return {name: getattr(self, name) for name in ("unit", "normalise_width", "how", "low", "high", "factor")}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by short names."""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import Int32s
+from dovetail.arrays import Int32s, Integers
 from dovetail.features.algebra.strings import normalise_digits
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import Keys
+from dovetail.features.resources.resource import Resource
 from dovetail.text.words import composed
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ FALLBACKS: tuple[Callable[[str], str], ...] = (str.lower, str.capitalize, normal
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class Clusters(Resource):
     """A table from words to paths, as small as a look-up needs: words are known by their 64-bit keys.
 
     ``keys`` [words] sorted, ``classes`` [words] the class of each, ``paths`` [classes] the bit strings; ``levels`` are
@@ -44,9 +45,7 @@ class Clusters:
     @classmethod
     def of(cls, clustering: Clustering) -> Self:
         """From a clustering, whose counts and spelled-out words features have no need of."""
-        keys = hashing.string_keys(composed(clustering.words))
-        order = np.argsort(keys)
-        return cls(keys[order], clustering.classes[order].astype(np.int32), tuple(clustering.paths))
+        return cls._sorted(clustering.words, clustering.classes, clustering.paths, LEVELS)
 
     @classmethod
     def of_paths(cls, paths: Mapping[str, str], levels: tuple[int, ...] = LEVELS) -> Self:
@@ -56,10 +55,13 @@ class Clusters:
         array([ 0,  1, -1], dtype=int32)
         """
         numbers = {path: n for n, path in enumerate(dict.fromkeys(paths.values()))}
-        keys = hashing.string_keys(composed(list(paths)))
+        return cls._sorted(list(paths), np.array([numbers[path] for path in paths.values()]), numbers, levels)
+
+    @classmethod
+    def _sorted(cls, words: Sequence[str], classes: Integers, paths: Iterable[str], levels: tuple[int, ...]) -> Self:
+        keys = hashing.string_keys(composed(words))
         order = np.argsort(keys)
-        classes = np.array([numbers[path] for path in paths.values()], dtype=np.int32)
-        return cls(keys[order], classes[order], tuple(numbers), levels)
+        return cls(keys[order], classes[order].astype(np.int32), tuple(paths), levels)
 
     @classmethod
     def read(cls, path: str | Path) -> Self:

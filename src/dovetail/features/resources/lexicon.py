@@ -13,7 +13,15 @@ from dovetail.arrays import Flags, Int64s
 from dovetail.columns import BOUNDARY, Column
 from dovetail.errors import DovetailError, InputError
 from dovetail.features.compile.hashing import Keys, append_unit, phrase_keys, string_keys
-from dovetail.features.resources.lexicon_entries import Entry, Unit, labelled, normal_form, read_entries, spellings
+from dovetail.features.resources.lexicon_entries import (
+    Entry,
+    Lists,
+    Unit,
+    labelled,
+    normal_form,
+    read_entries,
+    spellings,
+)
 from dovetail.features.resources.lexicon_trie import (
     NO_PHRASE,
     OUTSIDE,
@@ -23,7 +31,8 @@ from dovetail.features.resources.lexicon_trie import (
     leftmost_longest,
     tags,
 )
-from dovetail.text.files import Source, source_names
+from dovetail.features.resources.resource import Resource
+from dovetail.text.files import source_names
 from dovetail.text.report import ReadReport, reporting
 
 MAX_TOKENS = 50
@@ -31,7 +40,7 @@ MAX_TOKENS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class Lexicon(Resource):
     """Phrases with labels, found in a text whatever their case.
 
     ``labels`` are sorted by name; ``longest`` is the length of the longest phrase in tokens; ``phrases`` counts the
@@ -53,15 +62,11 @@ class Lexicon:
     report: ReadReport = field(default_factory=ReadReport, repr=False)
 
     kind: ClassVar[str] = "lexicon"
+    SETTINGS: ClassVar = ("labels", "unit", "normalise", "longest", "phrases")
 
     @classmethod
     def read(
-        cls,
-        paths: Mapping[str, Source] | Source | Sequence[Source],
-        *,
-        unit: Unit = "word",
-        normalise: bool = True,
-        report: ReadReport | None = None,
+        cls, paths: Lists, *, unit: Unit = "word", normalise: bool = True, report: ReadReport | None = None
     ) -> Self:
         """From files with a phrase on each line, or ``phrase<TAB>label``.
 
@@ -167,10 +172,6 @@ class Lexicon:
     def usual(self, name: str) -> list[str]:
         """The place in a phrase of a token and of its neighbours."""
         return [f"lexicon({name})[-1:2]"]
-
-    def settings(self) -> dict[str, Any]:
-        """Everything but the arrays, as JSON can hold it."""
-        return {name: getattr(self, name) for name in ("labels", "unit", "normalise", "longest", "phrases")}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by short names."""

@@ -14,6 +14,8 @@ from dovetail.text.tokenise import tokenise
 from dovetail.text.words import composed
 
 Unit = Literal["word", "char"]
+Lists = Mapping[str, Source] | Source | Sequence[Source]
+"""Files by their labels, or files that lend their names as labels."""
 
 # One apostrophe and one hyphen, however they were typed.
 _PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "‐": "-", "‑": "-", "–": "-", "−": "-"})
@@ -28,7 +30,7 @@ class Entry(NamedTuple):
     line: int
 
 
-def read_entries(paths: Mapping[str, Source] | Source | Sequence[Source], report: ReadReport) -> Iterator[Entry]:
+def read_entries(paths: Lists, report: ReadReport) -> Iterator[Entry]:
     """The entries of files, in order; empty lines and comments are counted in the report.
 
     >>> import io
@@ -50,7 +52,7 @@ def read_entries(paths: Mapping[str, Source] | Source | Sequence[Source], report
                     yield Entry(phrase, own, lines.name, number)
 
 
-def labelled(paths: Mapping[str, Source] | Source | Sequence[Source]) -> list[tuple[str, Source]]:
+def labelled(paths: Lists) -> list[tuple[str, Source]]:
     """The files with their labels, given or taken from their names."""
     if isinstance(paths, Mapping):
         return list(paths.items())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -17,12 +18,15 @@ class Resource(Protocol):
     """
 
     kind: ClassVar[str]
+    SETTINGS: ClassVar[tuple[str, ...]] = ()
+    """The fields that are no arrays."""
 
     def usual(self, name: str) -> list[str]:
         """The templates that the resource adds to a set if nothing else is said; ``name`` is as templates write it."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the arrays, as JSON can hold it."""
+        return {name: getattr(self, name) for name in self.SETTINGS}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by short names."""
@@ -30,6 +34,10 @@ class Resource(Protocol):
     @classmethod
     def restore(cls, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """From what ``settings`` and ``arrays`` gave."""
+
+
+Resources: TypeAlias = Mapping[str, Resource]
+"""Resources by the names that templates give them."""
 
 
 class Derivable(Protocol):

@@ -15,6 +15,7 @@ from dovetail.columns import BOUNDARY, Column, Columns
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex
+from dovetail.features.resources.resource import Resource
 from dovetail.kernel import kernel
 
 MOST = 20  # a variety of two to this power fills the last bin
@@ -56,7 +57,7 @@ def is_plain(token: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Variety:
+class Variety(Resource):
     """For runs of two to ``longest`` characters, how many different characters stand before and after them (Feng 2004).
 
     A neighbour that is no plain character (punctuation, a digit, the edge of a sentence) counts anew each time: it
@@ -69,6 +70,7 @@ class Variety:
     """
 
     kind: ClassVar[str] = "variety"
+    SETTINGS: ClassVar = ("longest",)
 
     keys: Keys
     before: NDArray[np.uint8]
@@ -100,11 +102,8 @@ class Variety:
         previous = np.where(first[at], 0, ids[at])
         following = np.where(last[at + length], 0, ids[at + length + 1])
         plain = np.array([False, *map(is_plain, words.types[1:])])
-        return (
-            runs[kept],
-            _binned(_neighbours(run, previous, plain, len(runs))[kept]),
-            _binned(_neighbours(run, following, plain, len(runs))[kept]),
-        )
+        before, after = (_binned(_neighbours(run, side, plain, len(runs))[kept]) for side in (previous, following))
+        return runs[kept], before, after
 
     @cached_property
     def _index(self) -> FeatureIndex:
@@ -118,16 +117,9 @@ class Variety:
 
     def usual(self, name: str) -> list[str]:
         """The variety of every run that touches a character, before and after it."""
-        before = [(n, at) for n in range(2, self.longest + 1) for at in (1, 0, 1 - n, -n)]
-        after = [(n, at) for n in range(2, self.longest + 1) for at in (0, 1 - n, -n)]
-        return [
-            *(f"variety_before({name}, {n})[{at}]" for n, at in before),
-            *(f"variety_after({name}, {n})[{at}]" for n, at in after),
-        ]
-
-    def settings(self) -> dict[str, Any]:
-        """The longest run."""
-        return {"longest": self.longest}
+        lengths = range(2, self.longest + 1)
+        before = [f"variety_before({name}, {n})[{at}]" for n in lengths for at in (1, 0, 1 - n, -n)]
+        return before + [f"variety_after({name}, {n})[{at}]" for n in lengths for at in (0, 1 - n, -n)]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Keys and bins."""
