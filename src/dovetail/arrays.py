@@ -32,7 +32,7 @@ def offsets_of(sequences: Sequence[Sized]) -> Integers:
     >>> offsets_of(["ab", "", "c"])
     array([0, 2, 2, 3])
     """
-    return pointers(list(map(len, sequences)))
+    return pointers(np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences)))
 
 
 def taken(offsets: Integers, which: Integers) -> tuple[Integers, Integers]:

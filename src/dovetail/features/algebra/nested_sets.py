@@ -17,7 +17,8 @@ from typing import ClassVar
 
 from dovetail.features.algebra.attributes import identity
 from dovetail.features.algebra.features import Features, Named
-from dovetail.features.algebra.span_sets import ENTITY_LINES, WHOLE_LINES
+from dovetail.features.algebra.span_sets import BITS, ENTITY_LINES, WHOLE_LINES
+from dovetail.features.algebra.span_sets import USUAL as SPAN_USUAL
 from dovetail.features.algebra.spans import ANCHORS, PHRASE, Phrase, of_part, parse_ends, parse_span
 from dovetail.features.algebra.syntax import PLAIN, parse
 from dovetail.features.algebra.templates import Call, Template
@@ -43,14 +44,13 @@ NESTED_SETS: Named = {
     )),
 }  # fmt: skip
 
-_BITS = "4, 6, 8, 10, 12, 16, 0"
 USUAL: dict[str, tuple[str, ...]] = {
     "clusters": (
-        f"cluster({{name}}, {_BITS})[-1:2]",
-        *(f"cluster({{name}}, {_BITS})[{where}]" for where in ("inside", "start - 1:start + 1", "end:end + 2")),
+        f"cluster({{name}}, {BITS})[-1:2]",
+        *(f"cluster({{name}}, {BITS})[{where}]" for where in ("inside", "start - 1:start + 1", "end:end + 2")),
     ),
-    "lexicon": ("lexicon({name})[0]", "lexicon({name}, phrase)", "lexicon({name})[start]", "lexicon({name})[end]"),
-    "association": ("association({name})[start]", "association({name})[start + 1]", "association({name}, phrase)"),
+    "lexicon": ("lexicon({name})[0]", *SPAN_USUAL["lexicon"]),
+    "association": SPAN_USUAL["association"],
     "variety": (),
 }
 """The templates that a resource of each kind adds to a named set."""

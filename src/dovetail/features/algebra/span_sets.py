@@ -53,10 +53,10 @@ SPAN_SETS: Named = {
     )),
 }  # fmt: skip
 
-_BITS = "4, 6, 8, 10, 12, 16, 0"
+BITS = "4, 6, 8, 10, 12, 16, 0"
 USUAL: dict[str, tuple[str, ...]] = {
     "clusters": (
-        *(f"cluster({{name}}, {_BITS})[{where}]" for where in ("start - 1:start + 1", "end:end + 2")),
+        *(f"cluster({{name}}, {BITS})[{where}]" for where in ("start - 1:start + 1", "end:end + 2")),
         *(f"cluster({{name}}, {bits}, phrase)" for bits in (4, 8, 12, 0)),
     ),
     "lexicon": ("lexicon({name}, phrase)", "lexicon({name})[start]", "lexicon({name})[end]"),

@@ -156,15 +156,13 @@ class Compiler:
                     blocks.append(self._call(template))
         together = []
         for (column, offset), parts in at.items():
-            merged = _side_by_side(parts)
             ids = self.columns.columns[column].ids[:, None]
-            together.append(Rows(ids, merged.indptr, merged.keys, shift=offset))
+            together.append(Rows(ids, *_side_by_side(parts), shift=offset))
         if elsewhere:
             found = repeats(self.columns)
             for (column, offset), parts in elsewhere.items():
-                merged = _side_by_side(parts)
                 index = elsewhere_index(self.columns, found, column, offset)
-                together.append(Rows(index, merged.indptr, merged.keys))
+                together.append(Rows(index, *_side_by_side(parts)))
         return together + blocks
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
@@ -181,8 +179,7 @@ class Compiler:
         ids = np.stack([self.ids_at(a.column, o) for a, o in template.parts], axis=1)
         combinations, inverse = np.unique(ids, axis=0, return_inverse=True)
         parts = [self.attribute_keys(a).take(combinations[:, k]) for k, (a, _) in enumerate(template.parts)]
-        crossed = _product(salt(template), parts)
-        return Rows(inverse.astype(np.int32).reshape(-1, 1), crossed.indptr, crossed.keys)
+        return Rows(inverse.astype(np.int32).reshape(-1, 1), *_product(salt(template), parts))
 
     def _bag(self, template: Bag) -> Rows:
         ids = self.columns.columns[template.attribute.column].ids
@@ -194,8 +191,7 @@ class Compiler:
         first, last = max(template.first, -longest), min(template.last, longest)
         index = np.empty((self.columns.tokens, max(last - first + 1, 0)), dtype=np.int32)
         window_rows(ids, self.columns.offsets, first, last, index)
-        keys = _product(salt(template), [rows])
-        return Rows(index, keys.indptr, keys.keys)
+        return Rows(index, *_product(salt(template), [rows]))
 
     def _number(self, template: Number) -> Rows:
         column = self.columns.columns[template.attribute.column]
@@ -245,11 +241,8 @@ class Compiler:
 
 
 def _is_direct(template: Template) -> TypeGuard[At]:
-    return (
-        isinstance(template, At)
-        and len({(a.column, o) for a, o in template.parts}) > 1
-        and all(a.single for a, _ in template.parts)
-    )
+    several = isinstance(template, At) and len({(a.column, o) for a, o in template.parts}) > 1
+    return several and all(a.single for a in template.reads)
 
 
 def salt(template: Template) -> np.uint64:

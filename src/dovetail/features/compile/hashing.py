@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import Int64s, pointers, taken
+from dovetail.arrays import Int64s, offsets_of, taken
 from dovetail.kernel import inner, kernel
 
 Keys = NDArray[np.uint64]
@@ -40,7 +40,7 @@ class Packed(NamedTuple):
 def pack(strings: Sequence[str]) -> Packed:
     """Lay strings end to end as code points."""
     codes = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return Packed(codes, pointers(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))))
+    return Packed(codes, offsets_of(strings))
 
 
 @inner
@@ -235,8 +235,8 @@ def phrase_keys(phrases: Sequence[Sequence[str]]) -> Keys:
     numbers: dict[str, int] = {}
     ids = np.fromiter((numbers.setdefault(u, len(numbers)) for p in phrases for u in p), dtype=np.int64)
     units = string_keys(list(numbers))[ids]
-    lengths = np.fromiter(map(len, phrases), dtype=np.int64, count=len(phrases))
-    starts = pointers(lengths)[:-1]
+    offsets = offsets_of(phrases)
+    starts, lengths = offsets[:-1], np.diff(offsets)
     keys = units[starts]
     for position in range(1, int(lengths.max(initial=0))):
         longer = np.flatnonzero(lengths > position)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.arrays import Int32s, Int64s, pointers
+from dovetail.arrays import Int32s, Int64s, offsets_of
 from dovetail.columns import Columns
 from dovetail.features.algebra.attributes import Attribute
 from dovetail.features.algebra.spans import Ends, Length, LookedUp, Phrase
@@ -117,11 +117,11 @@ class SpanCompiler(Compiler):
         number, start, length = self._spans()
         found = lexicon.within(self.text.columns["word"], start, length)
         values = [[] if i == 0 else labels_in(value) for i, value in enumerate(found.types)]
-        counts = np.array([len(v) for v in values], dtype=np.int64)
+        indptr = offsets_of(values)
         index = np.full(self.columns.tokens, -1, dtype=np.int32)
-        index[number] = np.where(counts[found.ids] > 0, found.ids, -1)
+        index[number] = np.where(np.diff(indptr)[found.ids] > 0, found.ids, -1)
         keys = hashing.string_keys([label for value in values for label in value], salt(template))
-        return Rows(index[:, None], pointers(counts), keys)
+        return Rows(index[:, None], indptr, keys)
 
     def _association(self, template: Template, table: Any) -> Rows:
         number, start, length = self._spans()

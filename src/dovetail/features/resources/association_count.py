@@ -38,12 +38,16 @@ class GramTable:
 
     length: int
     size: int = 0
-    keys: Keys = field(default_factory=lambda: np.zeros(1 << 12, dtype=np.uint64))
-    counts: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(1 << 12, dtype=np.uint32))
+    keys: Keys = field(init=False)
+    counts: NDArray[np.uint32] = field(init=False)
     units: Int32s = field(init=False)
 
     def __post_init__(self) -> None:
-        self.units = np.zeros((len(self.keys), self.length), dtype=np.int32)
+        self._make_room(1 << 12)
+
+    def _make_room(self, slots: int) -> None:
+        self.keys, self.counts = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint32)
+        self.units = np.zeros((slots, self.length), dtype=np.int32)
 
     def add(self, stretch: Int32s, unit_keys: Keys) -> None:
         """Count every sequence of this length in a stretch of unit numbers that `BREAK` parts into lines."""
@@ -54,14 +58,9 @@ class GramTable:
             )
             if begin == len(stretch):
                 return
-            self._grow()
-
-    def _grow(self) -> None:
-        old = self.keys, self.counts, self.units
-        slots = 2 * len(self.keys)
-        self.keys, self.counts = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint32)
-        self.units = np.zeros((slots, self.length), dtype=np.int32)
-        _move(*old, self.keys, self.counts, self.units)
+            old = self.keys, self.counts, self.units
+            self._make_room(2 * len(self.keys))
+            _move(*old, self.keys, self.counts, self.units)
 
 
 @kernel

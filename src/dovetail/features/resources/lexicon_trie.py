@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import Flags, Int32s, Int64s, pointers, taken
+from dovetail.arrays import Flags, Int32s, Int64s, offsets_of, pointers, taken
 from dovetail.columns import BOUNDARY, Column
 from dovetail.features.compile.hashing import PRIME, Keys, append_unit, mix, phrase_keys
 from dovetail.features.compile.index import FeatureIndex
@@ -55,7 +55,7 @@ class PhraseTrie:
         inner = list(prefixes.difference(labels_of))  # in any order: the keys are sorted next
         keys, first = np.unique(phrase_keys([*labels_of, *inner]), return_index=True)
         label_set = np.array([*set_of, *([NO_PHRASE] * len(inner))], dtype=np.int32)[first]
-        set_start = pointers([len(labels) for labels in sets])
+        set_start = offsets_of(list(sets))
         return cls(keys, label_set, set_start, np.array([n for labels in sets for n in labels], dtype=np.int32))
 
     @property
