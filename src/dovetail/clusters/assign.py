@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.arrays import Floats, Int32s, Int64s
 from dovetail.clusters.clustering import Clustering
-from dovetail.clusters.counts import BigramCounts
+from dovetail.clusters.counts import BigramCounts, Bigrams
 from dovetail.clusters.information import class_pairs
 from dovetail.errors import DovetailError
 from dovetail.kernel import inner, kernel
@@ -44,7 +44,7 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
     links = (pairs.sum(0) + pairs.sum(1)).astype(np.float64)
     new = np.flatnonzero(classes < 0)
     tables = classes, pairs, np.ascontiguousarray(pairs.T), sizes, links
-    found = _best_classes(new, counts.count, *counts.both_ways(), *tables)
+    found = _best_classes(new, counts.count, counts.both_ways(), *tables)
     placed = new[found >= 0]
     whole = Clustering(
         clustering.words + [counts.words[word] for word in placed.tolist()],
@@ -78,8 +78,7 @@ def _add_gains(
 
 @kernel
 def _best_classes(
-    new: Int64s, count: Int64s, after_start: Int64s, after: Int32s, after_times: Int64s, before_start: Int64s,
-    before: Int32s, before_times: Int64s, classes: Int32s, pairs: Int64s, pairs_t: Int64s, sizes: Floats,
+    new: Int64s, count: Int64s, bigrams: Bigrams, classes: Int32s, pairs: Int64s, pairs_t: Int64s, sizes: Floats,
     links: Floats,
 ) -> Int32s:  # fmt: skip
     """The class that each new word [new] loses least in, -1 where nothing is known of its neighbours."""
@@ -88,8 +87,8 @@ def _best_classes(
     for i in range(len(new)):
         word = new[i]
         gains[:] = 0
-        own = _add_gains(word, after_start, after, after_times, classes, pairs_t, gains)
-        own += _add_gains(word, before_start, before, before_times, classes, pairs, gains)
+        own = _add_gains(word, bigrams.after_start, bigrams.after, bigrams.after_times, classes, pairs_t, gains)
+        own += _add_gains(word, bigrams.before_start, bigrams.before, bigrams.before_times, classes, pairs, gains)
         least = np.inf
         for c in range(len(sizes)):
             if own > 0 and sizes[c] > 0:

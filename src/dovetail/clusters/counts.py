@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,16 @@ PAIRS_HELD = 1 << 22
 LONGEST_WORD = 1 << 20
 """A longer run without white space means that this text is not split into words; it would fill the memory."""
 
-BothWays = tuple[Int64s, Int32s, Int64s, Int64s, Int32s, Int64s]
-"""Twice a sparse table of word by neighbour: ``other[start[w]:start[w + 1]]`` are the neighbours of w, in order."""
+
+class Bigrams(NamedTuple):
+    """Who stands beside whom: ``after[after_start[w]:after_start[w + 1]]`` follow w, in order; ``before`` likewise."""
+
+    after_start: Int64s  # [words + 1]
+    after: Int32s  # [bigrams]
+    after_times: Int64s  # [bigrams]
+    before_start: Int64s  # [words + 1]
+    before: Int32s  # [bigrams]
+    before_times: Int64s  # [bigrams]
 
 
 @dataclass(frozen=True)
@@ -45,17 +54,17 @@ class BigramCounts:
     times: Int64s
     tokens: int
 
-    def both_ways(self) -> BothWays:
-        """The words that follow each word, as they are, then likewise those that precede it: start, other, times.
+    def both_ways(self) -> Bigrams:
+        """The words that follow each word, as they are, and likewise those that precede it.
 
-        >>> count_bigrams_of([["a", "b", "c", "b"]]).both_ways()[4].tolist()
+        >>> count_bigrams_of([["a", "b", "c", "b"]]).both_ways().before.tolist()
         [1, 2, 0]
         """
         # The pairs are in order of the first word, so a stable sort by the second leaves each group in order.
         order = np.argsort(self.follower, kind="stable")
         first = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.indptr))
         start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1)).astype(np.int64)
-        return self.indptr, self.follower, self.times, start, first[order], self.times[order]
+        return Bigrams(self.indptr, self.follower, self.times, start, first[order], self.times[order])
 
 
 def count_bigrams(

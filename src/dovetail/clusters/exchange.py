@@ -16,7 +16,7 @@ from dovetail.arrays import Int64s
 from dovetail.clusters.brown import brown
 from dovetail.clusters.clustering import Clustering, ClusterProgress, Report
 from dovetail.clusters.counts import BigramCounts
-from dovetail.clusters.exchange_kernels import NOWHERE, Bigrams, ClassCounts, apply, propose, room
+from dovetail.clusters.exchange_kernels import NOWHERE, ClassCounts, apply, propose, room
 from dovetail.clusters.morphology import no_spelling, spelling_model
 from dovetail.errors import DovetailError
 from dovetail.threads import run_shards
@@ -82,7 +82,7 @@ class Exchange:
         self.counts = _empty_classes(self.words, classes, counts.tokens)
         self.inserted = 0
         self._random = np.random.default_rng(seed)
-        self._bigrams = Bigrams(*counts.both_ways())
+        self._bigrams = counts.both_ways()
         self._room = room(classes)
         self._shard_rooms = [(room(classes), np.zeros(classes)) for _ in range(SHARDS)]
         self._tell: Callable[[int], None] = lambda visits: None

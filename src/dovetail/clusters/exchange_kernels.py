@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import Floats, Int32s, Int64s
+from dovetail.clusters.counts import Bigrams
 from dovetail.kernel import inner, kernel
 
 NOWHERE = -1
@@ -29,17 +30,6 @@ LEAST_GAIN = 1e-6
 """Nats; a smaller gain may be a rounding error, and a word could wander for ever."""
 
 Ints = NDArray[Any]
-
-
-class Bigrams(NamedTuple):
-    """Who stands beside whom: row w of the first three are the words after w, of the last three those before it."""
-
-    after_start: Ints  # [words + 1]
-    after_word: Ints  # [bigrams]
-    after_times: Ints  # [bigrams]
-    before_start: Ints  # [words + 1]
-    before_word: Ints  # [bigrams]
-    before_times: Ints  # [bigrams]
 
 
 class ClassCounts(NamedTuple):
@@ -100,7 +90,7 @@ def _look_beside(word: int, bigrams: Bigrams, classes: Int32s, beside: Beside) -
     """Fill the room, which must be empty."""
     seen = itself = total = 0
     for at in range(bigrams.after_start[word], bigrams.after_start[word + 1]):
-        other, times = bigrams.after_word[at], bigrams.after_times[at]
+        other, times = bigrams.after[at], bigrams.after_times[at]
         if other == word:
             itself += times
         elif classes[other] != NOWHERE:
@@ -113,7 +103,7 @@ def _look_beside(word: int, bigrams: Bigrams, classes: Int32s, beside: Beside) -
     beside.totals[0], beside.totals[2], beside.totals[3] = seen, itself, total
     seen = total = 0
     for at in range(bigrams.before_start[word], bigrams.before_start[word + 1]):
-        other, times = bigrams.before_word[at], bigrams.before_times[at]
+        other, times = bigrams.before[at], bigrams.before_times[at]
         if other != word and classes[other] != NOWHERE:
             c = classes[other]
             if beside.before[c] == 0:

@@ -139,10 +139,7 @@ class Lexicon(Resource):
         return leftmost_longest(self.trie.search(self._unit_keys(words.types), words.ids, offsets), self.trie)
 
     def within(self, words: Column, starts: Int64s, lengths: Int64s) -> Column:
-        """For whole segments: the labels of the phrase that the segment is, ``city|club``, or ``O``.
-
-        Shapes: words [tokens], starts and lengths [segments], result [segments].
-        """
+        """The labels of the phrase that each segment is, ``city|club``, or ``O``: [segments]; words are [tokens]."""
         units = self._unit_keys(words.types)[words.ids]
         sets = np.full(len(starts), NO_PHRASE, dtype=np.int32)
         going = np.flatnonzero((lengths > 0) & (lengths <= self.longest))

@@ -134,10 +134,7 @@ class Matches(NamedTuple):
 
 
 def leftmost_longest(found: Found, trie: PhraseTrie) -> Matches:
-    """For each label by itself, the matches that reading from the left takes, the longest at each start.
-
-    They are sorted by label, then by start.
-    """
+    """For each label by itself what reading from the left takes, the longest at each start; by label, then by start."""
     sizes = np.diff(trie.set_start)[found.set_number]
     label = trie.set_labels[taken(trie.set_start, found.set_number)[0]].astype(np.int64)
     start, length = np.repeat(found.start, sizes), np.repeat(found.length, sizes)
