@@ -47,53 +47,17 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Document, Sentence, Span
 
     Model: TypeAlias = (
-        Tagger
-        | Segmenter
-        | NestedTagger
-        | Parser
-        | JointParser
-        | DependencyParser
-        | MultiDomainTagger
-        | MultiDomainParser
-    )
+        Tagger | Segmenter | NestedTagger | Parser | JointParser | DependencyParser
+        | MultiDomainTagger | MultiDomainParser
+    )  # fmt: skip
     """What a model file may hold."""
 
 __all__ = [
-    "DependencyParser",
-    "Document",
-    "DovetailError",
-    "FeatureSet",
-    "InputError",
-    "JointParser",
-    "ModelFileError",
-    "MultiDomainParser",
-    "MultiDomainTagger",
-    "NestedTagger",
-    "Parser",
-    "Segmenter",
-    "Sentence",
-    "Span",
-    "Tagger",
-    "__version__",
-    "active",
-    "clusters",
-    "curves",
-    "embedded",
-    "entity_scores",
-    "evaluate",
-    "features",
-    "grammars",
-    "learning",
-    "load",
-    "models",
-    "read",
-    "scorers",
-    "segment",
-    "structures",
-    "text",
-    "token_scores",
-    "write",
-]
+    "DependencyParser", "Document", "DovetailError", "FeatureSet", "InputError", "JointParser", "ModelFileError",
+    "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Segmenter", "Sentence", "Span", "Tagger",
+    "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars",
+    "learning", "load", "models", "read", "scorers", "segment", "structures", "text", "token_scores", "write",
+]  # fmt: skip
 
 _KINDS = {
     "dependency": ("DependencyParser", "models.dependency.estimator"),

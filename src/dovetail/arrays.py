@@ -9,6 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[Any]
+Int64s = NDArray[np.int64]
+Int32s = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def pointers(counts: Integers | Sequence[int]) -> Int64s:
+    """Where each of some rows begins if they are laid end to end, from how long they are: [n] to [n + 1].
+
+    >>> pointers([2, 0, 1])
+    array([0, 2, 2, 3])
+    """
+    found = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=found[1:])
+    return found
 
 
 def offsets_of(sequences: Sequence[Sized]) -> Integers:
@@ -17,9 +32,7 @@ def offsets_of(sequences: Sequence[Sized]) -> Integers:
     >>> offsets_of(["ab", "", "c"])
     array([0, 2, 2, 3])
     """
-    offsets = np.zeros(len(sequences) + 1, dtype=np.int64)
-    np.cumsum([len(each) for each in sequences], out=offsets[1:])
-    return offsets
+    return pointers(np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences)))
 
 
 def taken(offsets: Integers, which: Integers) -> tuple[Integers, Integers]:
@@ -29,6 +42,5 @@ def taken(offsets: Integers, which: Integers) -> tuple[Integers, Integers]:
     (array([2, 3, 4, 0, 1]), array([0, 3, 5]))
     """
     lengths = offsets[which + 1] - offsets[which]
-    begin = np.zeros(len(which) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=begin[1:])
+    begin = pointers(lengths)
     return np.arange(begin[-1]) + np.repeat(offsets[which] - begin[:-1], lengths), begin

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int32s, Int64s, pointers
 from dovetail.errors import DovetailError
 from dovetail.text.sentence import Sentence
 from dovetail.text.words import composed
@@ -25,8 +25,8 @@ class Column:
     """
 
     types: list[str]
-    ids: NDArray[np.int32]
-    numbers: NDArray[np.float64] | None = None
+    ids: Int32s
+    numbers: Floats | None = None
 
     @classmethod
     def encode(cls, values: Iterable[str]) -> Column:
@@ -56,9 +56,9 @@ class Columns:
     ``documents`` [sentences] numbers the document of each sentence; a sentence that belongs to none is one by itself.
     """
 
-    offsets: NDArray[np.int64]
+    offsets: Int64s
     columns: dict[str, Column]
-    documents: NDArray[np.int64] | None = None
+    documents: Int64s | None = None
 
     @property
     def tokens(self) -> int:
@@ -68,9 +68,7 @@ class Columns:
     @classmethod
     def encode(cls, values: dict[str, Sequence[Sequence[str]]], lengths: Sequence[int]) -> Columns:
         """From named columns, each a sequence of sentences."""
-        offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        return cls(offsets, {name: Column.encode(chain.from_iterable(v)) for name, v in values.items()})
+        return cls(pointers(lengths), {name: Column.encode(chain.from_iterable(v)) for name, v in values.items()})
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], names: Iterable[str]) -> Columns:
@@ -83,7 +81,7 @@ class Columns:
         return replace(encoded, documents=_document_numbers([s.document for s in sentences]))
 
 
-def _document_numbers(told: Sequence[int | None]) -> NDArray[np.int64]:
+def _document_numbers(told: Sequence[int | None]) -> Int64s:
     """A new number wherever the document changes, and for every sentence without one.
 
     >>> _document_numbers([0, 0, 1, None, None])

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from dovetail.clusters.brown import _Run, brown, tree_paths
 from dovetail.clusters.brown_kernels import advance, fill
 from dovetail.clusters.brown_window import Words, empty_window
+from dovetail.clusters.clustering import ClusterProgress
 from dovetail.clusters.counts import BigramCounts, count_bigrams, count_bigrams_of
 from dovetail.clusters.information import mutual_information
-from dovetail.clusters.progress import ClusterProgress
 from dovetail.clusters.team import Member, Team
 from dovetail.errors import DovetailError
 from tests.clusters.brown_twin import Group, merges_within

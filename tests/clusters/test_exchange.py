@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from dovetail.cli.main import main
 from dovetail.clusters.brown import brown
-from dovetail.clusters.clustering import Clustering
+from dovetail.clusters.clustering import Clustering, ClusterProgress
 from dovetail.clusters.counts import BigramCounts, count_bigrams_of
 from dovetail.clusters.exchange import Exchange, exchange
 from dovetail.clusters.exchange_kernels import apply
 from dovetail.clusters.information import mutual_information
 from dovetail.clusters.morphology import ALPHABET, STRENGTH, spelling_model
-from dovetail.clusters.progress import ClusterProgress
 from tests.clusters.exchange_twin import objective, spelling_log_likelihood
 
 TEXTS = st.lists(st.sampled_from("ab ba aba bb abc cab c".split()), min_size=2, max_size=40)

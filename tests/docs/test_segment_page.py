@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dovetail.features.algebra.sets import WORD_SETS
 from dovetail.features.algebra.span_sets import SPAN_SETS
-from dovetail.features.algebra.word_sets import WORD_SETS
 from dovetail.models.segmenter.estimator import Segmenter
 from tests.docs.pages import ROOT
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dovetail.columns import Column
 from dovetail.errors import DovetailError, InputError
 from dovetail.features.resources.lexicon import Lexicon
-from dovetail.features.resources.lexicon_normal import normal_form
+from dovetail.features.resources.lexicon_entries import normal_form
 from dovetail.modelfile import load_model, save_model
 from dovetail.text.report import ReadReport, ReadWarning
 

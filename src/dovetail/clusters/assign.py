@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int32s, Int64s
 from dovetail.clusters.clustering import Clustering
-from dovetail.clusters.counts import BigramCounts
+from dovetail.clusters.counts import BigramCounts, Bigrams
 from dovetail.clusters.information import class_pairs
 from dovetail.errors import DovetailError
 from dovetail.kernel import inner, kernel
-
-Doubles = NDArray[np.float64]
 
 
 class Assignment(NamedTuple):
@@ -37,8 +35,7 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
     >>> assign(known, count_bigrams_of([text])).clustering.path_of("dog")
     '1'
     """
-    known = {word: int(number) for word, number in zip(clustering.words, clustering.classes, strict=True)}
-    classes = np.array([known.get(word, -1) for word in counts.words], dtype=np.int32)
+    classes = clustering.classes_of(counts.words)
     if not (classes >= 0).any():
         raise DovetailError("no word of the text has a class; are text and clusters of the same language?")
     k = len(clustering.paths)
@@ -47,11 +44,10 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
     links = (pairs.sum(0) + pairs.sum(1)).astype(np.float64)
     new = np.flatnonzero(classes < 0)
     tables = classes, pairs, np.ascontiguousarray(pairs.T), sizes, links
-    found = _best_classes(new, counts.count, *counts.both_ways(), *tables)
+    found = _best_classes(new, counts.count, counts.both_ways(), *tables)
     placed = new[found >= 0]
-    words = clustering.words + [counts.words[word] for word in placed.tolist()]
     whole = Clustering(
-        words,
+        clustering.words + [counts.words[word] for word in placed.tolist()],
         np.concatenate([clustering.classes, found[found >= 0]]),
         clustering.paths,
         np.concatenate([clustering.counts, counts.count[placed]]),
@@ -61,13 +57,7 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
 
 @inner
 def _add_gains(
-    word: int,
-    start: NDArray[np.int64],
-    other: NDArray[np.int32],
-    times: NDArray[np.int64],
-    classes: NDArray[np.int32],
-    lines: NDArray[np.int64],
-    gains: Doubles,
+    word: int, start: Int64s, other: Int32s, times: Int64s, classes: Int32s, lines: Int64s, gains: Floats
 ) -> float:
     """``gains[c] += g(times, lines[d, c])`` for each neighbour's class d; returns how often there is one.
 
@@ -88,28 +78,17 @@ def _add_gains(
 
 @kernel
 def _best_classes(
-    new: NDArray[np.int64],
-    count: NDArray[np.int64],
-    after_start: NDArray[np.int64],
-    after: NDArray[np.int32],
-    after_times: NDArray[np.int64],
-    before_start: NDArray[np.int64],
-    before: NDArray[np.int32],
-    before_times: NDArray[np.int64],
-    classes: NDArray[np.int32],
-    pairs: NDArray[np.int64],
-    pairs_t: NDArray[np.int64],
-    sizes: Doubles,
-    links: Doubles,
-) -> NDArray[np.int32]:
+    new: Int64s, count: Int64s, bigrams: Bigrams, classes: Int32s, pairs: Int64s, pairs_t: Int64s, sizes: Floats,
+    links: Floats,
+) -> Int32s:  # fmt: skip
     """The class that each new word [new] loses least in, -1 where nothing is known of its neighbours."""
     found = np.full(len(new), -1, np.int32)
     gains = np.zeros(len(sizes))
     for i in range(len(new)):
         word = new[i]
         gains[:] = 0
-        own = _add_gains(word, after_start, after, after_times, classes, pairs_t, gains)
-        own += _add_gains(word, before_start, before, before_times, classes, pairs, gains)
+        own = _add_gains(word, bigrams.after_start, bigrams.after, bigrams.after_times, classes, pairs_t, gains)
+        own += _add_gains(word, bigrams.before_start, bigrams.before, bigrams.before_times, classes, pairs, gains)
         least = np.inf
         for c in range(len(sizes)):
             if own > 0 and sizes[c] > 0:

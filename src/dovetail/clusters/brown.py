@@ -11,13 +11,12 @@ from functools import partial
 from time import monotonic
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int64s
 from dovetail.clusters.brown_kernels import advance, class_heads, close_gap, collapse, fill
 from dovetail.clusters.brown_window import Words, empty_window
-from dovetail.clusters.clustering import Clustering
+from dovetail.clusters.clustering import Clustering, ClusterProgress, Report
 from dovetail.clusters.counts import BigramCounts
-from dovetail.clusters.progress import ClusterProgress, Report
 from dovetail.clusters.team import Team
 from dovetail.errors import DovetailError
 
@@ -52,7 +51,7 @@ def brown(counts: BigramCounts, classes: int, *, threads: int = 1, progress: Rep
     return Clustering(counts.words, number[heads], [paths[head] for head in order], counts.count)
 
 
-def tree_paths(merges: NDArray[np.int64]) -> dict[int, str]:
+def tree_paths(merges: Int64s) -> dict[int, str]:
     """The path of every leaf of a tree that was made from the leaves up; a leaf alone has the path 0.
 
     ``merges[i]`` are the two nodes, each named by its first leaf, whose merge left i nodes; row 0 is not used, and 0 is
@@ -79,7 +78,7 @@ class _Run:
         parent, slot = np.full(of, -1, dtype=np.int64), np.zeros(of, dtype=np.int64)
         self.words = Words(counts.count, *counts.both_ways(), parent, slot)
 
-    def tree(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def tree(self) -> tuple[Int64s, Int64s]:
         """The first word of each word's class [words], and the merges of the classes down to one [classes, 2]."""
         self.team.run(lambda member: fill(self.window, self.words, self.classes, member))
         free = self._enter_all()

@@ -18,9 +18,9 @@ order: however long the run, the losses are those that a computation from scratc
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dovetail.clusters.brown_window import Long, Window, Words
+from dovetail.arrays import Int32s, Int64s
+from dovetail.clusters.brown_window import Window, Words
 from dovetail.clusters.team import Member, meet, share
 from dovetail.kernel import inner, kernel
 
@@ -43,7 +43,7 @@ def _g(window: Window, x: int, y: int) -> np.int64:
 
 
 @inner
-def _raise(window: Window, target: Long, line: NDArray[np.int32], old: int, new: int, largest: int) -> None:
+def _raise(window: Window, target: Int64s, line: Int32s, old: int, new: int, largest: int) -> None:
     """``target[c] += g(new, line[c]) - g(old, line[c])``; no sum of counts is above ``largest``."""
     f = window.f
     rise = _f(window, new) - _f(window, old)
@@ -59,7 +59,7 @@ def _raise(window: Window, target: Long, line: NDArray[np.int32], old: int, new:
 
 
 @inner
-def _mirror(gain: Long, lo: int, hi: int, lines: Long) -> None:
+def _mirror(gain: Int64s, lo: int, hi: int, lines: Int64s) -> None:
     """Copy rows of the gains to the columns, in rows lo to hi - 1."""
     for c in range(lo, hi):
         row = gain[c]
@@ -107,7 +107,7 @@ def _link(window: Window, slot: int, more: int) -> None:
 
 
 @inner
-def _head(parent: Long, word: int) -> int:
+def _head(parent: Int64s, word: int) -> int:
     """The first word of a word's class."""
     while parent[word] != word:
         parent[word] = parent[parent[word]]
@@ -116,15 +116,13 @@ def _head(parent: Long, word: int) -> int:
 
 
 @inner
-def _between(places: Long, lo: int, hi: int) -> Long:
+def _between(places: Int64s, lo: int, hi: int) -> Int64s:
     """Those of some places, in order, that are in a range."""
     return places[np.searchsorted(places, lo) : np.searchsorted(places, hi)]
 
 
 @inner
-def _enter_line(
-    window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], slot: int, member: Member
-) -> None:
+def _enter_line(window: Window, k: int, pairs: Int32s, pairs_t: Int32s, slot: int, member: Member) -> None:
     """Gains from the new row ``pairs[slot]``; called for rows, and with the transpose for columns."""
     gain = window.gain
     line = pairs[slot]
@@ -180,9 +178,7 @@ def _enter(window: Window, k: int, slot: int, word: int, words: Words, member: M
 
 
 @inner
-def _join_line(
-    window: Window, k: int, pairs: NDArray[np.int32], pairs_t: NDArray[np.int32], s: int, t: int, member: Member
-) -> None:
+def _join_line(window: Window, k: int, pairs: Int32s, pairs_t: Int32s, s: int, t: int, member: Member) -> None:
     """Add row t to row s, with the gains; called for rows, and with the transpose for columns."""
     gain = window.gain
     lo, hi = share(member, k)
@@ -310,7 +306,7 @@ def _neighbours(window: Window, k: int, slot: int) -> int:
 
 
 @inner
-def _join_cheapest(window: Window, k: int, names: Long, member: Member) -> tuple[int, int]:
+def _join_cheapest(window: Window, k: int, names: Int64s, member: Member) -> tuple[int, int]:
     """Make the merge that loses least, and note the first words of the two; returns its slot and the one set free."""
     _scan_dirty(window, k, member)
     meet(member)
@@ -336,7 +332,7 @@ def fill(window: Window, words: Words, last: int, member: Member) -> None:
 
 @kernel
 def advance(
-    window: Window, k: int, free: int, words: Words, first: int, last: int, merges: Long, member: Member
+    window: Window, k: int, free: int, words: Words, first: int, last: int, merges: Int64s, member: Member
 ) -> int:
     """For words first to last - 1: enter the word, then make the cheapest merge. Returns the slot that is free then.
 
@@ -353,7 +349,7 @@ def advance(
 
 
 @kernel
-def collapse(window: Window, k: int, merges: Long, member: Member) -> None:
+def collapse(window: Window, k: int, merges: Int64s, member: Member) -> None:
     """Merge k classes down to one; ``merges[i]`` becomes the first words of the two classes merged to leave i."""
     while k > 1:
         _, free = _join_cheapest(window, k, merges[k - 1], member)
@@ -364,7 +360,7 @@ def collapse(window: Window, k: int, merges: Long, member: Member) -> None:
 
 
 @kernel
-def class_heads(words: Words) -> Long:
+def class_heads(words: Words) -> Int64s:
     """The first word of every word's class."""
     heads = np.empty(len(words.parent), np.int64)
     for word in range(len(heads)):

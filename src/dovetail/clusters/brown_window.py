@@ -6,12 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dovetail.arrays import Flags, Floats, Int32s, Int64s
 
 TABLE = 1 << 21
 """Logarithms of counts below this are looked up."""
-
-Long = NDArray[np.int64]
 
 
 class Window(NamedTuple):
@@ -24,21 +23,21 @@ class Window(NamedTuple):
     for a row, and ``chosen`` [2] for the classes to merge. ``f`` is the table of x log x times scale, rounded.
     """
 
-    pairs: NDArray[np.int32]
-    pairs_t: NDArray[np.int32]
-    gain: Long
-    log_sum: NDArray[np.float64]
-    size: Long
-    links: NDArray[np.float64]
-    links_log: Long
-    name: Long
-    least: Long
-    partner: Long
-    stale: NDArray[np.bool_]
-    dirty: NDArray[np.bool_]
-    change: Long
-    chosen: Long
-    f: Long
+    pairs: Int32s
+    pairs_t: Int32s
+    gain: Int64s
+    log_sum: Floats
+    size: Int64s
+    links: Floats
+    links_log: Int64s
+    name: Int64s
+    least: Int64s
+    partner: Int64s
+    stale: Flags
+    dirty: Flags
+    change: Int64s
+    chosen: Int64s
+    f: Int64s
     scale: float
 
 
@@ -50,15 +49,15 @@ class Words(NamedTuple):
     ``slot`` [words] gives the slot of the class that a word is the first of. The last two are changed in place.
     """
 
-    times: Long
-    after_start: Long
-    after: NDArray[np.int32]
-    after_times: Long
-    before_start: Long
-    before: NDArray[np.int32]
-    before_times: Long
-    parent: Long
-    slot: Long
+    times: Int64s
+    after_start: Int64s
+    after: Int32s
+    after_times: Int64s
+    before_start: Int64s
+    before: Int32s
+    before_times: Int64s
+    parent: Int64s
+    slot: Int64s
 
 
 def empty_window(slots: int, tokens: int) -> Window:
@@ -68,20 +67,16 @@ def empty_window(slots: int, tokens: int) -> Window:
     # The greatest number that a loss is made of is below 8 n log n.
     scale = 2.0 ** min(40, int(61 - math.log2(8 * tokens * math.log(tokens + 2) + 1)))
     x = np.arange(min(TABLE, 2 * tokens + 2), dtype=np.float64)
+    by_slot = {name: np.zeros(slots, np.int64) for name in ("size", "links_log", "name", "least", "partner", "change")}
     return Window(
         pairs=np.zeros(square, dtype=cells),
         pairs_t=np.zeros(square, dtype=cells),
         gain=np.zeros(square, dtype=np.int64),
         log_sum=np.zeros(square),
-        size=np.zeros(slots, dtype=np.int64),
         links=np.zeros(slots),
-        links_log=np.zeros(slots, dtype=np.int64),
-        name=np.zeros(slots, dtype=np.int64),
-        least=np.zeros(slots, dtype=np.int64),
-        partner=np.zeros(slots, dtype=np.int64),
         stale=np.zeros(slots, dtype=np.bool_),
         dirty=np.zeros(slots, dtype=np.bool_),
-        change=np.zeros(slots, dtype=np.int64),
+        **by_slot,
         chosen=np.zeros(2, dtype=np.int64),
         f=(x * np.log(np.maximum(x, 1)) * scale).astype(np.int64),
         scale=scale,

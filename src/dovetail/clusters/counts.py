@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Int64s, pointers
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import Source, open_text, source_names
 from dovetail.text.stream import blocks
@@ -19,9 +20,16 @@ PAIRS_HELD = 1 << 22
 LONGEST_WORD = 1 << 20
 """A longer run without white space means that this text is not split into words; it would fill the memory."""
 
-Long = NDArray[np.int64]
-BothWays = tuple[Long, NDArray[np.int32], Long, Long, NDArray[np.int32], Long]
-"""Twice a sparse table of word by neighbour: ``other[start[w]:start[w + 1]]`` are the neighbours of w, in order."""
+
+class Bigrams(NamedTuple):
+    """Who stands beside whom: ``after[after_start[w]:after_start[w + 1]]`` follow w, in order; ``before`` likewise."""
+
+    after_start: Int64s  # [words + 1]
+    after: Int32s  # [bigrams]
+    after_times: Int64s  # [bigrams]
+    before_start: Int64s  # [words + 1]
+    before: Int32s  # [bigrams]
+    before_times: Int64s  # [bigrams]
 
 
 @dataclass(frozen=True)
@@ -40,34 +48,29 @@ class BigramCounts:
     """
 
     words: list[str]
-    count: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    follower: NDArray[np.int32]
-    times: NDArray[np.int64]
+    count: Int64s
+    indptr: Int64s
+    follower: Int32s
+    times: Int64s
     tokens: int
 
-    def both_ways(self) -> BothWays:
-        """The words that follow each word, as they are, then likewise those that precede it: start, other, times.
+    def both_ways(self) -> Bigrams:
+        """The words that follow each word, as they are, and likewise those that precede it.
 
-        >>> count_bigrams_of([["a", "b", "c", "b"]]).both_ways()[4].tolist()
+        >>> count_bigrams_of([["a", "b", "c", "b"]]).both_ways().before.tolist()
         [1, 2, 0]
         """
         # The pairs are in order of the first word, so a stable sort by the second leaves each group in order.
         order = np.argsort(self.follower, kind="stable")
         first = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.indptr))
         start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1)).astype(np.int64)
-        return self.indptr, self.follower, self.times, start, first[order], self.times[order]
+        return Bigrams(self.indptr, self.follower, self.times, start, first[order], self.times[order])
 
 
 def count_bigrams(
-    paths: Source | list[Source] | tuple[Source, ...],
-    *,
-    sentences: Iterable[Sequence[str]] = (),
-    min_count: int = 1,
-    max_types: int | None = None,
-    encoding: str = "utf-8",
-    progress: Callable[[int], None] | None = None,
-) -> BigramCounts:
+    paths: Source | list[Source] | tuple[Source, ...], *, sentences: Iterable[Sequence[str]] = (), min_count: int = 1,
+    max_types: int | None = None, encoding: str = "utf-8", progress: Callable[[int], None] | None = None,
+) -> BigramCounts:  # fmt: skip
     """Count words and neighbours in one or several texts, read as one running text, words separated by white space.
 
     ``sentences`` are more text, read after the files. Words seen fewer than ``min_count`` times are left out, and
@@ -127,7 +130,7 @@ class _Counter:
         self.number.default_factory = self.number.__len__
         self.tokens = 0
         self.last = np.empty(0, dtype=np.int64)
-        self.held: list[NDArray[np.int64]] = []
+        self.held: list[Int64s] = []
         self.held_size = 0
         self.keys = np.empty(0, dtype=np.int64)
         self.times = np.empty(0, dtype=np.int64)
@@ -146,7 +149,7 @@ class _Counter:
             self._merge()
 
     def _merge(self) -> None:
-        keys, times = _distinct(np.concatenate([*self.held, np.empty(0, dtype=np.int64)]))
+        keys, times = np.unique(np.concatenate([*self.held, np.empty(0, np.int64)]), return_counts=True)
         self.held, self.held_size = [], 0
         self.keys, self.times = _summed(np.concatenate([self.keys, keys]), np.concatenate([self.times, times]))
 
@@ -167,31 +170,20 @@ class _Counter:
         both = (first >= 0) & (second >= 0)
         first, second, times = first[both], second[both], times[both]
         by_row = np.argsort(first << 32 | second)
-        indptr = np.zeros(len(kept) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(first, minlength=len(kept)), out=indptr[1:])
         names = list(self.number)
         return BigramCounts(
             words=[names[number] for number in kept.tolist()],
             count=count[kept],
-            indptr=indptr,
+            indptr=pointers(np.bincount(first, minlength=len(kept))),
             follower=second[by_row].astype(np.int32),
             times=times[by_row],
             tokens=self.tokens,
         )
 
 
-def _distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct keys in order, and how often each occurs."""
-    keys.sort()
-    start = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.int64)
-    return keys[start], np.diff(np.append(start, len(keys)))
-
-
-def _summed(keys: NDArray[np.int64], times: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _summed(keys: Int64s, times: Int64s) -> tuple[Int64s, Int64s]:
     """The distinct keys in order, with the sum of the times of each."""
-    if not len(keys):
-        return keys, times
     order = np.argsort(keys, kind="stable")  # two sorted runs: the stable sort merges them
     keys, times = keys[order], times[order]
-    start = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    start = np.flatnonzero(np.diff(keys, prepend=-1))
     return keys[start], np.add.reduceat(times, start)

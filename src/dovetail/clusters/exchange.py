@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int64s
 from dovetail.clusters.brown import brown
-from dovetail.clusters.clustering import Clustering
+from dovetail.clusters.clustering import Clustering, ClusterProgress, Report
 from dovetail.clusters.counts import BigramCounts
-from dovetail.clusters.exchange_kernels import NOWHERE, Bigrams, ClassCounts, apply, propose, room
+from dovetail.clusters.exchange_kernels import NOWHERE, ClassCounts, apply, propose, room
 from dovetail.clusters.morphology import no_spelling, spelling_model
-from dovetail.clusters.progress import ClusterProgress, Report
 from dovetail.errors import DovetailError
 from dovetail.threads import run_shards
 
@@ -36,15 +35,9 @@ ENOUGH = 1e-5
 
 
 def exchange(
-    counts: BigramCounts,
-    classes: int,
-    *,
-    morphology: float = 0.0,
-    iterations: int = 30,
-    seed: int = 0,
-    threads: int | None = None,
-    progress: Report | None = None,
-) -> Clustering:
+    counts: BigramCounts, classes: int, *, morphology: float = 0.0, iterations: int = 30, seed: int = 0,
+    threads: int | None = None, progress: Report | None = None,
+) -> Clustering:  # fmt: skip
     """Cluster words into so many classes (at most), and the classes into a binary tree.
 
     ``morphology`` weighs the spelling of the words against the text; 0 leaves it out. At most so many ``iterations``
@@ -89,7 +82,7 @@ class Exchange:
         self.counts = _empty_classes(self.words, classes, counts.tokens)
         self.inserted = 0
         self._random = np.random.default_rng(seed)
-        self._bigrams = Bigrams(*counts.both_ways())
+        self._bigrams = counts.both_ways()
         self._room = room(classes)
         self._shard_rooms = [(room(classes), np.zeros(classes)) for _ in range(SHARDS)]
         self._tell: Callable[[int], None] = lambda visits: None
@@ -150,7 +143,7 @@ class Exchange:
         leaf[order] = tree.classes
         return Clustering(self.text.words, leaf[self.counts.classes], tree.paths, self.text.count)
 
-    def _visit(self, words: NDArray[np.int64]) -> tuple[int, float]:
+    def _visit(self, words: Int64s) -> tuple[int, float]:
         moved, rise = 0, 0.0
         for block in _blocks(words):
             more, higher = self._move(block)
@@ -158,7 +151,7 @@ class Exchange:
             self._tell(len(block))
         return moved, rise
 
-    def _move(self, block: NDArray[np.int64]) -> tuple[int, float]:
+    def _move(self, block: Int64s) -> tuple[int, float]:
         """Classes are proposed on all threads from the same state; then moves are made one by one, each checked."""
         proposals = np.zeros(len(block), np.int32)
 
@@ -207,7 +200,7 @@ def _empty_classes(words: int, classes: int, tokens: int) -> ClassCounts:
     )
 
 
-def _blocks(words: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _blocks(words: Int64s) -> Iterator[Int64s]:
     """Words in blocks that grow: a frequent word that moves changes much for the others, a rare one little."""
     start = 0
     while start < len(words):

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int32s, Int64s
+from dovetail.clusters.counts import Bigrams
 from dovetail.kernel import inner, kernel
 
 NOWHERE = -1
@@ -28,45 +30,33 @@ LEAST_GAIN = 1e-6
 """Nats; a smaller gain may be a rounding error, and a word could wander for ever."""
 
 Ints = NDArray[Any]
-Floats = NDArray[np.float64]
-
-
-class Bigrams(NamedTuple):
-    """Who stands beside whom: row w of the first three are the words after w, of the last three those before it."""
-
-    after_start: Ints  # [words + 1]
-    after_word: Ints  # [bigrams]
-    after_times: Ints  # [bigrams]
-    before_start: Ints  # [words + 1]
-    before_word: Ints  # [bigrams]
-    before_times: Ints  # [bigrams]
 
 
 class ClassCounts(NamedTuple):
     """Counts of the classes as the words now stand."""
 
-    classes: NDArray[np.int32]  # [words], NOWHERE for words without one
+    classes: Int32s  # [words], NOWHERE for words without one
     pairs: Ints  # [classes, classes], n(c, c') at [c, c']
     pairs_turned: Ints  # [classes, classes], n(c, c') at [c', c]: rows are read fast, columns are not
-    firsts: NDArray[np.int64]  # [classes], n(c, .)
-    seconds: NDArray[np.int64]  # [classes], n(., c)
-    sizes: NDArray[np.int64]  # [classes], words (types) in the class
+    firsts: Int64s  # [classes], n(c, .)
+    seconds: Int64s  # [classes], n(., c)
+    sizes: Int64s  # [classes], words (types) in the class
     x_log_x: Floats  # f of small numbers
 
 
 class Spelling(NamedTuple):
     """Collapsed letter models, one a class; see `dovetail.clusters.morphology`. All arrays are empty without one."""
 
-    start: NDArray[np.int64]  # [words + 1]
-    event: NDArray[np.int32]  # [letters], distinct events of each word
-    event_times: NDArray[np.int32]  # [letters]
-    context_start: NDArray[np.int64]  # [words + 1]
-    context: NDArray[np.int32]  # [letters], distinct contexts of each word
-    context_times: NDArray[np.int32]  # [letters]
+    start: Int64s  # [words + 1]
+    event: Int32s  # [letters], distinct events of each word
+    event_times: Int32s  # [letters]
+    context_start: Int64s  # [words + 1]
+    context: Int32s  # [letters], distinct contexts of each word
+    context_times: Int32s  # [letters]
     prior: Floats  # [events], what the Dirichlet prior counts an event for before it is seen
     context_prior: float
-    counts: NDArray[np.int32]  # [events, classes]
-    context_counts: NDArray[np.int32]  # [contexts, classes]
+    counts: Int32s  # [events, classes]
+    context_counts: Int32s  # [contexts, classes]
     logs: NDArray[np.float32]  # [events, classes], log(counts + prior): good enough for a proposal
     context_logs: NDArray[np.float32]  # [contexts, classes]
     weight: float
@@ -75,11 +65,11 @@ class Spelling(NamedTuple):
 class Beside(NamedTuple):
     """Room for the classes beside one word."""
 
-    after: NDArray[np.int64]  # [classes], n(w, c) without w itself
-    before: NDArray[np.int64]  # [classes], n(c, w) without w itself
-    after_seen: NDArray[np.int32]  # [classes], the classes where ``after`` is not 0
-    before_seen: NDArray[np.int32]  # [classes]
-    totals: NDArray[np.int64]  # [5]: length of after_seen, of before_seen, n(w, w), sum of after, sum of before
+    after: Int64s  # [classes], n(w, c) without w itself
+    before: Int64s  # [classes], n(c, w) without w itself
+    after_seen: Int32s  # [classes], the classes where ``after`` is not 0
+    before_seen: Int32s  # [classes]
+    totals: Int64s  # [5]: length of after_seen, of before_seen, n(w, w), sum of after, sum of before
 
 
 def room(classes: int) -> Beside:
@@ -96,11 +86,11 @@ def _f(x: Any, table: Floats) -> Any:
 
 
 @inner
-def _look_beside(word: int, bigrams: Bigrams, classes: NDArray[np.int32], beside: Beside) -> None:
+def _look_beside(word: int, bigrams: Bigrams, classes: Int32s, beside: Beside) -> None:
     """Fill the room, which must be empty."""
     seen = itself = total = 0
     for at in range(bigrams.after_start[word], bigrams.after_start[word + 1]):
-        other, times = bigrams.after_word[at], bigrams.after_times[at]
+        other, times = bigrams.after[at], bigrams.after_times[at]
         if other == word:
             itself += times
         elif classes[other] != NOWHERE:
@@ -113,7 +103,7 @@ def _look_beside(word: int, bigrams: Bigrams, classes: NDArray[np.int32], beside
     beside.totals[0], beside.totals[2], beside.totals[3] = seen, itself, total
     seen = total = 0
     for at in range(bigrams.before_start[word], bigrams.before_start[word + 1]):
-        other, times = bigrams.before_word[at], bigrams.before_times[at]
+        other, times = bigrams.before[at], bigrams.before_times[at]
         if other != word and classes[other] != NOWHERE:
             c = classes[other]
             if beside.before[c] == 0:
@@ -158,11 +148,8 @@ def _bigram_gain(target: int, home: int, beside: Beside, counts: ClassCounts) ->
             cell -= beside.after[target]
         gain += _f(cell + added, table) - _f(cell, table)
     itself = beside.totals[2]
-    within, as_first, as_second = (
-        beside.after[target] + beside.before[target] + itself,
-        beside.totals[3] + itself,
-        beside.totals[4] + itself,
-    )
+    within = beside.after[target] + beside.before[target] + itself
+    as_first, as_second = beside.totals[3] + itself, beside.totals[4] + itself
     cell, firsts, seconds = np.int64(pairs[target, target]), counts.firsts[target], counts.seconds[target]
     if target == home:
         cell, firsts, seconds = cell - within, firsts - as_first, seconds - as_second
@@ -202,7 +189,7 @@ def _gain(word: int, target: int, home: int, beside: Beside, counts: ClassCounts
 
 
 @inner
-def _add_row(row: Ints, added: int, less: NDArray[np.int64], table: Floats, gains: Floats) -> None:
+def _add_row(row: Ints, added: int, less: Int64s, table: Floats, gains: Floats) -> None:
     """Add f(x + added) - f(x) for each x of a row less another."""
     limit = len(table) - added
     for b in range(len(row)):
@@ -281,14 +268,9 @@ def _spelling_gains(word: int, spelling: Spelling, counts: ClassCounts, gains: F
 
 @kernel
 def propose(
-    words: NDArray[np.int64],
-    bigrams: Bigrams,
-    counts: ClassCounts,
-    spelling: Spelling,
-    beside: Beside,
-    gains: Floats,
-    proposals: NDArray[np.int32],
-) -> None:
+    words: Int64s, bigrams: Bigrams, counts: ClassCounts, spelling: Spelling, beside: Beside, gains: Floats,
+    proposals: Int32s,
+) -> None:  # fmt: skip
     """The best class for each of some words [n] as all others now stand; nothing moves.
 
     ``gains`` [classes] is room to work in; ``proposals`` [n] is filled.
@@ -339,12 +321,7 @@ def _shift(word: int, target: int, sign: int, beside: Beside, counts: ClassCount
 
 @kernel
 def apply(
-    words: NDArray[np.int64],
-    proposals: NDArray[np.int32],
-    bigrams: Bigrams,
-    counts: ClassCounts,
-    spelling: Spelling,
-    beside: Beside,
+    words: Int64s, proposals: Int32s, bigrams: Bigrams, counts: ClassCounts, spelling: Spelling, beside: Beside
 ) -> tuple[int, float]:
     """Move words [n] one after another to their proposed classes, if that still raises the objective.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int32s, Int64s
 from dovetail.clusters.counts import BigramCounts
 from dovetail.errors import DovetailError
 
 
-def class_pairs(counts: BigramCounts, classes: NDArray[np.int32], number: int | None = None) -> NDArray[np.int64]:
+def class_pairs(counts: BigramCounts, classes: Int32s, number: int | None = None) -> Int64s:
     """How often a word of one class is followed by one of another. ``classes`` [words], -1 for none; result [k, k]."""
     k = int(classes.max(initial=-1)) + 1 if number is None else number
     first = np.repeat(classes, np.diff(counts.indptr)).astype(np.int64)
@@ -20,7 +20,7 @@ def class_pairs(counts: BigramCounts, classes: NDArray[np.int32], number: int | 
     return np.bincount(cells, counts.times[both], k * k).astype(np.int64).reshape(k, k)
 
 
-def mutual_information(counts: BigramCounts, classes: NDArray[np.int32]) -> float:
+def mutual_information(counts: BigramCounts, classes: Int32s) -> float:
     """The average mutual information of adjacent classes, in nats. ``classes`` [words].
 
     >>> from dovetail.clusters.counts import count_bigrams_of
@@ -36,6 +36,6 @@ def mutual_information(counts: BigramCounts, classes: NDArray[np.int32]) -> floa
     return float(_entropy(pairs.sum(0), total) + _entropy(pairs.sum(1), total) - _entropy(seen, total))
 
 
-def _entropy(times: NDArray[np.float64], total: float) -> float:
+def _entropy(times: Floats, total: float) -> float:
     share = times[times > 0] / total
     return float(-(share * np.log(share)).sum())

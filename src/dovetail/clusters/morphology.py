@@ -19,8 +19,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Int64s, pointers
 from dovetail.clusters.exchange_kernels import Spelling
 
 STRENGTH = 30.0
@@ -30,7 +30,7 @@ ALPHABET = 100
 
 _EDGE, _DIGIT, _UPPER, _LETTER, _OTHER, _FIRST = range(6)
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+Rows = tuple[Int64s, Int32s, Int32s]
 """Items of each word: starts [words + 1], distinct items, how often the word has each."""
 
 
@@ -70,7 +70,7 @@ def no_spelling() -> Spelling:
     return Spelling(*rows, *rows, np.zeros(0), STRENGTH, table, table, logs, logs, weight=0.0)
 
 
-def _chains(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _chains(words: Sequence[str]) -> tuple[Int64s, Int64s, Int64s]:
     """For each letter of each word, and the end of each: the word, the letter with the two before it, these two."""
     length = np.array([len(word) for word in words], np.int64)
     symbols = _symbols(words)
@@ -85,7 +85,7 @@ def _chains(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64],
     return np.repeat(np.arange(len(words)), length + 1), event, context
 
 
-def _symbols(words: Sequence[str]) -> NDArray[np.int64]:
+def _symbols(words: Sequence[str]) -> Int64s:
     """The letters of all words in a row as numbers, with two edges before each word and one behind it."""
     letters = Counter("".join(words))
     kept = {letter: _FIRST + rank for rank, (letter, _) in enumerate(letters.most_common(ALPHABET))}
@@ -101,18 +101,18 @@ def _kind(letter: str) -> int:
     return _UPPER if letter.isupper() else _LETTER if letter.isalpha() else _OTHER
 
 
-def _rows(word: NDArray[np.int64], item: NDArray[np.int64], words: int) -> Rows:
+def _rows(word: Int64s, item: Int64s, words: int) -> Rows:
     width = int(item.max()) + 1
     pairs, times = np.unique(word * width + item, return_counts=True)
     start = np.searchsorted(pairs, np.arange(words + 1) * width)
     return start, (pairs % width).astype(np.int32), times.astype(np.int32)
 
 
-def _shared(rows: Rows) -> tuple[NDArray[np.int64], Rows]:
+def _shared(rows: Rows) -> tuple[Int64s, Rows]:
     """The items that more than one word has, and the rows of these alone, with new numbers."""
     start, item, times = rows
     shared = np.bincount(item) > 1
     number = np.cumsum(shared, dtype=np.int32) - 1
     keep = shared[item]
-    before = np.concatenate([[0], np.cumsum(keep)])
+    before = pointers(keep)
     return np.flatnonzero(shared), (before[start], number[item[keep]].astype(np.int32), times[keep])

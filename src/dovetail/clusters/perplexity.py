@@ -18,15 +18,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int64s
 from dovetail.clusters.clustering import Clustering
 from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.information import class_pairs
 from dovetail.errors import DovetailError
 from dovetail.text.files import Source, open_text
-
-Floats = NDArray[np.float64]
 
 
 class Perplexity(NamedTuple):
@@ -50,8 +48,7 @@ class ClassBigramModel:
     """
 
     def __init__(self, clustering: Clustering, training: BigramCounts) -> None:
-        class_of = dict(zip(clustering.words, clustering.classes.tolist(), strict=True))
-        classes = np.array([class_of.get(word, -1) for word in training.words], np.int32)
+        classes = clustering.classes_of(training.words)
         known = classes >= 0
         if not known.any():
             raise DovetailError("no word of the clustering is in the training text")
@@ -94,7 +91,7 @@ class ClassBigramModel:
         return Perplexity(float(np.exp(-(seen_total + unseen_total) / words)), of_seen, words, unseen)
 
 
-def _next_classes(pairs: NDArray[np.int64], share: Floats) -> Floats:
+def _next_classes(pairs: Int64s, share: Floats) -> Floats:
     """P(c' | c) at [c, c']; the last row is for no class. [classes + 1, classes]"""
     firsts = pairs.sum(axis=1, keepdims=True)
     discount = _discount(pairs[pairs > 0])
@@ -103,7 +100,7 @@ def _next_classes(pairs: NDArray[np.int64], share: Floats) -> Floats:
     return np.concatenate([smoothed, share[None]])
 
 
-def _discount(times: NDArray[np.float64] | NDArray[np.int64]) -> float:
+def _discount(times: Floats | Int64s) -> float:
     """Estimated by leaving one out, and never quite 0 or 1."""
     once, twice = np.count_nonzero(times == 1), np.count_nonzero(times == 2)
     return (once + 0.5) / (once + 2 * twice + 1)

@@ -41,7 +41,6 @@ class Label:
     text: str
     colour: str = INK
     size: float = FONT
-    bold: bool = False
 
 
 @dataclass
@@ -113,28 +112,25 @@ def _lay_out(root: Node, depth: int) -> Drawing:
     drawing = Drawing(width, 2 * MARGIN + ROW * len(ends))
     height = {node.path: MARGIN + ROW * (row + 0.5) for row, node in enumerate(ends)}
     words_at = MARGIN + (depth + 1) * COLUMN + 8
-    _place(root, MARGIN, words_at, path_width, height, drawing)
-    return drawing
 
-
-def _place(
-    node: Node, x: float, words_at: float, path_width: float, height: dict[str, float], drawing: Drawing
-) -> float:
-    """Draw a branch whose line begins at x; returns the height of that line."""
-    if not node.children:
-        y = height[node.path]
-        drawing.lines.append((x, y, words_at - 8, y))
-        drawing.labels.append(Label(words_at, y, node.path, BLUE))
-        drawing.labels.append(Label(words_at + path_width, y, _end_text(node)))
+    def place(node: Node, x: float) -> float:
+        """Draw a branch whose line begins at x; returns the height of that line."""
+        if not node.children:
+            y = height[node.path]
+            drawing.lines.append((x, y, words_at - 8, y))
+            drawing.labels.append(Label(words_at, y, node.path, BLUE))
+            drawing.labels.append(Label(words_at + path_width, y, _end_text(node)))
+            return y
+        middles = [place(child, x + COLUMN) for child in node.children]
+        y = (middles[0] + middles[-1]) / 2
+        drawing.lines.append((x, y, x + COLUMN, y))
+        drawing.lines.append((x + COLUMN, middles[0], x + COLUMN, middles[-1]))
+        text = _shortened(" ".join(map(_shortened, node.words[:INNER_WORDS])), int(COLUMN / (0.5 * FONT)))
+        drawing.labels.append(Label(x + 3, y - 8, text, MUTED, FONT - 3))
         return y
-    middles = [_place(child, x + COLUMN, words_at, path_width, height, drawing) for child in node.children]
-    y = (middles[0] + middles[-1]) / 2
-    drawing.lines.append((x, y, x + COLUMN, y))
-    drawing.lines.append((x + COLUMN, middles[0], x + COLUMN, middles[-1]))
-    most = int(COLUMN / (0.5 * FONT))
-    text = _shortened(" ".join(map(_shortened, node.words[:INNER_WORDS])), most)
-    drawing.labels.append(Label(x + 3, y - 8, text, MUTED, FONT - 3))
-    return y
+
+    place(root, MARGIN)
+    return drawing
 
 
 def _ends(node: Node) -> list[Node]:

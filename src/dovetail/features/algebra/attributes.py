@@ -5,9 +5,11 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
+from dovetail.arrays import offsets_of
 from dovetail.features.algebra import strings
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import KeyRows
@@ -49,11 +51,8 @@ class Attribute:
 
     def rows(self, values: Sequence[Sequence[str]]) -> KeyRows:
         """Keys of lists of strings, after a row for the boundary. Rows: [1 + values]."""
-        first = [BOUNDARY] if self.single else []
-        counts = np.fromiter((len(v) for v in values), dtype=np.int64, count=len(values))
-        flat = first + [string for value in values for string in value]
-        indptr = np.concatenate([[0, len(first)], len(first) + np.cumsum(counts)]).astype(np.int64)
-        return KeyRows(indptr, hashing.string_keys(flat, self.seed))
+        rows = [[BOUNDARY] if self.single else [], *values]
+        return KeyRows(offsets_of(rows), hashing.string_keys(list(chain.from_iterable(rows)), self.seed))
 
 
 @dataclass(frozen=True)
@@ -107,22 +106,9 @@ def identity(column: str) -> Mapped:
     return mapped(column if plain else f"column({written(column)})", column, str)
 
 
-def flag(name: str, column: str, test: Callable[[str], bool]) -> Attribute:
-    """A feature that is there or not."""
-    return Attribute(name, column, lambda value: ["yes"] if test(value) else [], single=False)
-
-
 def _named(function: str, of: str, *bounds: int) -> str:
     arguments = [str(b) for b in bounds] + ([f"of={written(of)}"] if of != "word" else [])
     return f"{function}({', '.join(arguments)})" if arguments else function
-
-
-def _substrings(function: str, cut: Cut, keys: Substrings, shortest: int, longest: int | None, of: str) -> Affixes:
-    longest = shortest if longest is None else longest
-    if not 1 <= shortest <= longest:
-        raise ValueError(f"{function}({shortest}, {longest}): give 1 <= shortest <= longest")
-    name = _named(function, of, shortest, longest)
-    return Affixes(name, of, lambda value: cut(value, shortest, longest), False, shortest, longest, keys)
 
 
 def _prefixes(value: str, shortest: int, longest: int) -> list[str]:
@@ -139,19 +125,22 @@ def _ngrams(value: str, shortest: int, longest: int) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def prefix(shortest: int, longest: int | None = None, of: str = "word") -> Affixes:
-    """The first characters: ``prefix(1, 6)`` for lengths one to six, ``prefix(3)`` for three alone."""
-    return _substrings("prefix", _prefixes, hashing.prefix_keys, shortest, longest, of)
+SUBSTRINGS: dict[str, tuple[Cut, Substrings]] = {
+    "prefix": (_prefixes, hashing.prefix_keys),
+    "suffix": (_suffixes, hashing.suffix_keys),
+    "ngrams": (_ngrams, hashing.ngram_keys),
+}
+"""Substrings as strings, for people to read, and their keys."""
 
 
-def suffix(shortest: int, longest: int | None = None, of: str = "word") -> Affixes:
-    """The last characters: ``suffix(1, 6)`` for lengths one to six, ``suffix(3)`` for three alone."""
-    return _substrings("suffix", _suffixes, hashing.suffix_keys, shortest, longest, of)
-
-
-def ngrams(shortest: int, longest: int = hashing.LONGEST_WORD + 2, of: str = "word") -> Affixes:
-    """All distinct character n-grams of the word with its edges marked; ``ngrams(1)`` takes every length."""
-    return _substrings("ngrams", _ngrams, hashing.ngram_keys, shortest, longest, of)
+def substrings(function: str, shortest: int, longest: int | None, of: str) -> Affixes:
+    """Substrings by the name of their function, ``shortest`` to ``longest`` characters long, or just ``shortest``."""
+    longest = shortest if longest is None else longest
+    if not 1 <= shortest <= longest:
+        raise ValueError(f"{function}({shortest}, {longest}): give 1 <= shortest <= longest")
+    cut, keys = SUBSTRINGS[function]
+    name = _named(function, of, shortest, longest)
+    return Affixes(name, of, lambda value: cut(value, shortest, longest), False, shortest, longest, keys)
 
 
 SIMPLE: dict[str, Callable[[str], str]] = {
@@ -171,5 +160,5 @@ def simple(name: str, of: str = "word") -> Attribute:
     if name in SEVERAL:
         return Attribute(_named(name, of), of, SEVERAL[name], single=False)
     if name in FLAGS:
-        return flag(_named(name, of), of, FLAGS[name])
+        return Attribute(_named(name, of), of, lambda value: ["yes"] if FLAGS[name](value) else [], single=False)
     return mapped(_named(name, of), of, SIMPLE[name])

@@ -12,7 +12,7 @@ from dovetail.errors import DovetailError
 from dovetail.features.algebra.attributes import written
 from dovetail.features.algebra.syntax import parse
 from dovetail.features.algebra.templates import Call, Elsewhere, Template, flatten
-from dovetail.features.resources.resource import Resource
+from dovetail.features.resources.resource import Resource, Resources
 
 Named = dict[str, tuple[str, tuple[str, ...]]]
 """Sets by name: where each comes from, and its lines."""
@@ -55,11 +55,7 @@ class Features:
 
     @classmethod
     def from_lines(
-        cls,
-        name: str,
-        lines: Iterable[str],
-        functions: Iterable[Call] = (),
-        resources: Mapping[str, Resource] | None = None,
+        cls, name: str, lines: Iterable[str], functions: Iterable[Call] = (), resources: Resources | None = None
     ) -> Self:
         """A set from lines of the algebra, with the Python functions and the resources that they name."""
         functions = tuple(functions)
@@ -72,11 +68,7 @@ class Features:
 
     @classmethod
     def of(
-        cls,
-        features: Any,
-        resources: Mapping[str, Resource] | None = None,
-        functions: Iterable[Call] = (),
-        more: Iterable[str] = (),
+        cls, features: Any, resources: Resources | None = None, functions: Iterable[Call] = (), more: Iterable[str] = ()
     ) -> Self:
         """A set from whatever a user gives: a set, a name, a TOML file, or templates in any nesting.
 
@@ -101,7 +93,7 @@ class Features:
             raise DovetailError(f"features: {error}") from None
 
     @classmethod
-    def usual(cls, resources: Mapping[str, Resource]) -> list[str]:
+    def usual(cls, resources: Resources) -> list[str]:
         """The lines that resources add if nothing else is said."""
         found: list[str] = []
         for name, resource in resources.items():
@@ -160,20 +152,16 @@ class Features:
         more = self.extended(self.usual(resources), {**self.resources, **resources})
         return replace(more, name=" + ".join([self.name, *resources]))
 
-    def extended(self, lines: Iterable[str], resources: Mapping[str, Resource], functions: Iterable[Call] = ()) -> Self:
+    def extended(self, lines: Iterable[str], resources: Resources, functions: Iterable[Call] = ()) -> Self:
         """The set with the templates of some more lines."""
         more = [self.parse(line, functions, resources) for line in lines]
         return replace(self, templates=tuple(flatten([self.templates, more])))
 
 
 def _read_again(
-    kind: type[Features],
-    name: str,
-    lines: list[str],
-    functions: list[tuple[Any, str]],
-    resources: dict[str, Resource],
-    optional: frozenset[str],
-) -> Features:
+    kind: type[Features], name: str, lines: list[str], functions: list[tuple[Any, str]],
+    resources: dict[str, Resource], optional: frozenset[str],
+) -> Features:  # fmt: skip
     """A set out of a pickle: written as lines, because attributes hold functions without a name."""
     calls = [Call(function, called) for function, called in functions]
     return replace(kind.from_lines(name, lines, calls, resources), optional=optional)

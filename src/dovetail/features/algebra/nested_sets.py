@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar
 
 from dovetail.features.algebra.attributes import identity
 from dovetail.features.algebra.features import Features, Named
-from dovetail.features.algebra.span_sets import ENTITY_LINES, WHOLE_LINES
+from dovetail.features.algebra.span_sets import BITS, ENTITY_LINES, WHOLE_LINES
+from dovetail.features.algebra.span_sets import USUAL as SPAN_USUAL
 from dovetail.features.algebra.spans import ANCHORS, PHRASE, Phrase, of_part, parse_ends, parse_span
 from dovetail.features.algebra.syntax import PLAIN, parse
 from dovetail.features.algebra.templates import Call, Template
-from dovetail.features.resources.resource import Resource
+from dovetail.features.resources.resource import Resources
 
 WORD = "word"
 PARTS = (WORD, *ANCHORS, PHRASE, "tag", "joint")
@@ -34,49 +35,28 @@ TAG_LINES = (
 """Of parts of speech: by themselves, and together with the innermost entity that the word lies in."""
 
 NESTED_SETS: Named = {
-    "nested": (
-        "our own set for nested entities",
-        (
-            "bias",
-            "word[-1:2]",
-            "lower[0]",
-            "prefix(1, 6)[0]",
-            "suffix(1, 6)[0]",
-            "shape[-1:2]",
-            "pos[-1:2]",
-            "word[-1] & word[0]",
-            "word[0] & word[1]",
-            "pos[-1] & pos[0]",
-            "pos[0] & pos[1]",
-            *ENTITY_LINES,
-            *WHOLE_LINES,
-            "pos(phrase)",
-            "length",
-            "word[start] & word[end]",
-            "pos[start] & pos[end]",
-            "word[start - 1] & word[end + 1]",
-            "pos[start - 1] & pos[end + 1]",
-            "pos[start - 1] & pos[start] & pos[end] & pos[end + 1]",
-        ),
-    ),
-}
+    "nested": ("our own set for nested entities", (
+        "bias", "word[-1:2]", "lower[0]", "prefix(1, 6)[0]", "suffix(1, 6)[0]", "shape[-1:2]", "pos[-1:2]",
+        "word[-1] & word[0]", "word[0] & word[1]", "pos[-1] & pos[0]", "pos[0] & pos[1]", *ENTITY_LINES,
+        *WHOLE_LINES, "pos(phrase)", "length", "word[start] & word[end]", "pos[start] & pos[end]",
+        "word[start - 1] & word[end + 1]", "pos[start - 1] & pos[end + 1]",
+        "pos[start - 1] & pos[start] & pos[end] & pos[end + 1]",
+    )),
+}  # fmt: skip
 
-_BITS = "4, 6, 8, 10, 12, 16, 0"
 USUAL: dict[str, tuple[str, ...]] = {
     "clusters": (
-        f"cluster({{name}}, {_BITS})[-1:2]",
-        *(f"cluster({{name}}, {_BITS})[{where}]" for where in ("inside", "start - 1:start + 1", "end:end + 2")),
+        f"cluster({{name}}, {BITS})[-1:2]",
+        *(f"cluster({{name}}, {BITS})[{where}]" for where in ("inside", "start - 1:start + 1", "end:end + 2")),
     ),
-    "lexicon": ("lexicon({name})[0]", "lexicon({name}, phrase)", "lexicon({name})[start]", "lexicon({name})[end]"),
-    "association": ("association({name})[start]", "association({name})[start + 1]", "association({name}, phrase)"),
+    "lexicon": ("lexicon({name})[0]", *SPAN_USUAL["lexicon"]),
+    "association": SPAN_USUAL["association"],
     "variety": (),
 }
 """The templates that a resource of each kind adds to a named set."""
 
 
-def parse_nested(
-    text: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None
-) -> list[Template]:
+def parse_nested(text: str, functions: Iterable[Call] = (), known: Resources | None = None) -> list[Template]:
     """One line: of parts of speech, of segments if it names an anchor, else of single words."""
     if match := re.fullmatch(r"(tag|joint)\((.+)\)", text.strip()):
         return of_part(match[1], parse(match[2], functions, known), text)

@@ -13,14 +13,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dovetail.features.algebra.attributes import Attribute, identity, simple, written
 from dovetail.features.algebra.syntax import PLAIN, TemplateError, parse, reading
 from dovetail.features.algebra.templates import At, Call, OfOne, Template
-from dovetail.features.resources.resource import Resource
+from dovetail.features.resources.resource import Resources
 
 ANCHORS = ("start", "end", "inside")
 PHRASE = "phrase"
@@ -74,9 +74,7 @@ class Ends(Template):
         return f"{self.start} & {self.end}"
 
 
-def parse_span(
-    text: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None
-) -> list[Template]:
+def parse_span(text: str, functions: Iterable[Call] = (), known: Resources | None = None) -> list[Template]:
     """Read one line of the algebra of segments. ``known``: resources by name."""
     with reading(text) as tree:
         if (whole := _whole(tree, known or {})) is not None:
@@ -95,7 +93,7 @@ def of_part(part: str, templates: Sequence[Template], line: str) -> list[Templat
     return [replace(template, part=part) for template in templates]
 
 
-def parse_ends(line: str, functions: Iterable[Call] = (), known: Mapping[str, Resource] | None = None) -> Ends:
+def parse_ends(line: str, functions: Iterable[Call] = (), known: Resources | None = None) -> Ends:
     """Read a line that names both ends.
 
     >>> parse_ends("word[start - 1] & shape[end + 1]").text()
@@ -128,9 +126,10 @@ class _Moving(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """One position, or a range of them; a bias and a bag have no position but their anchor."""
         where = node.slice
-        if (isinstance(node.value, ast.Name) and node.value.id == "bias") or _is_bag(node.value):
-            self._moved(where)
-            return node.value
+        match node.value:
+            case ast.Name("bias") | ast.Call(ast.Name("bag")):
+                self._moved(where)
+                return node.value
         if isinstance(where, ast.Slice):
             moved: ast.expr = ast.Slice(self._moved(where.lower), self._moved(where.upper))
         else:
@@ -151,11 +150,7 @@ class _Moving(ast.NodeTransformer):
         return ast.parse(str(offset), mode="eval").body
 
 
-def _is_bag(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bag"
-
-
-def _whole(node: ast.expr, known: Mapping[str, Resource]) -> Template | None:
+def _whole(node: ast.expr, known: Resources) -> Template | None:
     """A template of the whole segment, or None if it is none."""
     match node:
         case ast.Name("length"):

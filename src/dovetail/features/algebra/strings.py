@@ -24,21 +24,13 @@ TITLES = frozenset(
 )
 
 
-def _class(character: str) -> str:
-    if character.isdigit():
-        return "d"
-    if character.isupper():
-        return "X"
-    if character.isalpha():
-        return "x"
-    return character
-
-
 class _CharacterClasses(dict[int, str]):
     """A translation table that fills itself: every letter and digit to its class."""
 
     def __missing__(self, code: int) -> str:
-        value = self[code] = _class(chr(code))
+        character = chr(code)
+        kind = "X" if character.isupper() else "x" if character.isalpha() else character
+        value = self[code] = "d" if character.isdigit() else kind
         return value
 
 
@@ -51,12 +43,8 @@ def shape(word: str) -> str:
     >>> [shape(w) for w in ("Jenny", "beta-carotene", "McDonald", "CD28-responsive")]
     ['Xxxx', 'g-xxx', 'XxXxxx', 'XXdd-xxx']
     """
-    if word.islower() and word.isalpha() and word not in GREEK:  # by far the commonest case, decided early
-        return "xxx"[: len(word)] if not _GREEK.search(word) else _shape(word)
-    return _shape(word)
-
-
-def _shape(word: str) -> str:
+    if word.islower() and word.isalpha() and not _GREEK.search(word):  # by far the commonest case, decided early
+        return "xxx"[: len(word)]
     pieces = []
     position = 0
     for match in _GREEK.finditer(word):
@@ -79,11 +67,8 @@ def type_of(word: str) -> str:
 
 
 _TYPES = _CharacterClasses()
-_TYPES.update(
-    {code: "a" for code in range(ord("a"), ord("z") + 1)}
-    | {code: "A" for code in range(ord("A"), ord("Z") + 1)}
-    | {code: "0" for code in range(ord("0"), ord("9") + 1)}
-)
+for _first, _last in ("az", "AZ", "09"):
+    _TYPES |= dict.fromkeys(range(ord(_first), ord(_last) + 1), _first)
 
 
 def short_type(word: str) -> str:

@@ -12,7 +12,7 @@ from dovetail.errors import DovetailError
 from dovetail.features.algebra import attributes, templates
 from dovetail.features.algebra.templates import At, Number, Source, Template
 from dovetail.features.resources import templates as resources
-from dovetail.features.resources.resource import Resource
+from dovetail.features.resources.resource import Resource, Resources
 
 _NAMES = ("prefix", "suffix", "ngrams", "bag", "edge", "elsewhere", "number", "column")
 FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(templates, name) for name in _NAMES}
@@ -28,12 +28,10 @@ class _Known:
     """What a template may name besides columns: Python functions, and resources."""
 
     calls: Mapping[str, templates.Call] = field(default_factory=dict)
-    resources: Mapping[str, Resource] = field(default_factory=dict)
+    resources: Resources = field(default_factory=dict)
 
 
-def parse(
-    text: str, functions: Iterable[templates.Call] = (), known: Mapping[str, Resource] | None = None
-) -> list[Template]:
+def parse(text: str, functions: Iterable[templates.Call] = (), known: Resources | None = None) -> list[Template]:
     """Read one line of the algebra; ranges and bags make several templates. ``known``: resources by name.
 
     >>> parse("word[-1:1]")

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any, ClassVar, ParamSpec, overload
+from typing import Any, ClassVar, overload
 
 from dovetail.errors import DovetailError
 from dovetail.features.algebra import attributes
 from dovetail.features.algebra.attributes import Attribute
+from dovetail.features.compile.hashing import LONGEST_WORD
 from dovetail.features.resources.resource import Derivable, Resource
 
 Extracted = Sequence[Iterable[str] | Mapping[str, float]]
@@ -223,23 +223,24 @@ def column(name: str) -> Source:
     return Source(attributes.identity(name))
 
 
-Arguments = ParamSpec("Arguments")
+def prefix(shortest: int, longest: int | None = None, of: str = "word") -> Source:
+    """The first characters: ``prefix(1, 6)`` for lengths one to six, ``prefix(3)`` for three alone."""
+    return Source(attributes.substrings("prefix", shortest, longest, of))
 
 
-def _source(attribute: Callable[Arguments, Attribute]) -> Callable[Arguments, Source]:
-    """The source of an attribute of the same name."""
-
-    @wraps(attribute)
-    def source(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Source:
-        return Source(attribute(*args, **kwargs))
-
-    return source
+def suffix(shortest: int, longest: int | None = None, of: str = "word") -> Source:
+    """The last characters: ``suffix(1, 6)`` for lengths one to six, ``suffix(3)`` for three alone."""
+    return Source(attributes.substrings("suffix", shortest, longest, of))
 
 
-prefix = _source(attributes.prefix)
-suffix = _source(attributes.suffix)
-ngrams = _source(attributes.ngrams)
-simple = _source(attributes.simple)
+def ngrams(shortest: int, longest: int = LONGEST_WORD + 2, of: str = "word") -> Source:
+    """All distinct character n-grams of the word with its edges marked; ``ngrams(1)`` takes every length."""
+    return Source(attributes.substrings("ngrams", shortest, longest, of))
+
+
+def simple(name: str, of: str = "word") -> Source:
+    """An attribute by its name, of any column."""
+    return Source(attributes.simple(name, of))
 
 
 def bag(source: Source, first: int, last: int | None = None) -> list[Bag]:

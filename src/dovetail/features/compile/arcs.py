@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Flags, Int32s
 from dovetail.columns import Column
 from dovetail.features.algebra.strings import normalise_digits
 from dovetail.features.compile import hashing
@@ -97,24 +97,15 @@ MOST = 4
 class ArcKeys(NamedTuple):
     """What is seen at each of P positions, roots included, by S templates of one end and T templates of two."""
 
-    head_rows: NDArray[np.int32]
-    """``[P, S]``: rows of the weights of heads."""
-    dependent_rows: NDArray[np.int32]
-    """``[P, S]``: rows of the weights of dependents."""
-    heads: Keys
-    """``[P, T]``."""
-    dependents: Keys
-    """``[P, T]``."""
-    ends: Keys
-    """``[P, 2]``: the tag as head and as dependent, for what lies between."""
-    tags: NDArray[np.int32]
-    """``[P]``: numbers of the tags, less than ``between``'s length."""
-    between: Keys
-    """``[tags]``: a tag that lies between."""
-    counted: NDArray[np.int32]
-    """``[P + 1, KINDS]``: how many words of each kind lie before a position, over all sentences."""
-    salts: Keys
-    """``[2 + 2 * BUCKETS + 4 + COUNTED * MOST]``: directions, distances, first dependents, numbers between."""
+    head_rows: Int32s  # [P, S]: rows of the weights of heads
+    dependent_rows: Int32s  # [P, S]: rows of the weights of dependents
+    heads: Keys  # [P, T]
+    dependents: Keys  # [P, T]
+    ends: Keys  # [P, 2]: the tag as head and as dependent, for what lies between
+    tags: Int32s  # [P]: numbers of the tags, less than ``between``'s length
+    between: Keys  # [tags]: a tag that lies between
+    counted: Int32s  # [P + 1, KINDS]: how many words of each kind lie before a position, over all sentences
+    salts: Keys  # [2 + 2 * BUCKETS + 4 + COUNTED * MOST]: directions, distances, first dependents, numbers between
     with_first: int
     with_distance: int
 
@@ -228,7 +219,7 @@ class _Atoms:
             hashing.combine(key, self._at(atom), key)
         return key
 
-    def counted(self) -> NDArray[np.int32]:
+    def counted(self) -> Int32s:
         """How many verbs, coordinators and marks of punctuation lie before each position."""
         kinds = np.stack([self._whether(is_kind) for is_kind in (_verb, _coordinator, _mark)], axis=1)
         before = np.zeros((len(kinds) + 1, KINDS), np.int32)
@@ -286,7 +277,7 @@ class _Atoms:
         out[edge] = hashing.string_key(EDGE)
         return out[::step].copy()
 
-    def _whether(self, is_kind: Callable[[str], bool]) -> NDArray[np.bool_]:
+    def _whether(self, is_kind: Callable[[str], bool]) -> Flags:
         """Which positions have a tag of a kind; no root has."""
         return np.array([False, *map(is_kind, self.tag_types[1:])])[self.tag_ids]
 
@@ -321,10 +312,7 @@ def _shape(word: str) -> str:
     >>> _shape("Ada"), _shape("BBC"), _shape("3-D"), _shape("cat")
     ('A', 'AA', '0-A', '')
     """
-    parts = [
-        "A" if word[:1].isupper() else "",
-        "A" if word[1:].upper() == word[1:] != word[1:].lower() else "",
-    ]
+    parts = ["A" if word[:1].isupper() else "", "A" if word[1:].upper() == word[1:] != word[1:].lower() else ""]
     digits, signs = any(c.isdigit() for c in word), any(not c.isalnum() for c in word)
     return ("0" if digits else "") + ("-" if signs else "") + ("".join(parts))
 

@@ -20,6 +20,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Floats, Int32s, Int64s, pointers
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.features.algebra.attributes import Attribute
@@ -33,7 +34,7 @@ from dovetail.kernel import kernel
 
 
 @kernel
-def shifted(ids: NDArray[np.int32], offsets: NDArray[np.int64], shift: int, out: NDArray[np.int32]) -> None:
+def shifted(ids: Int32s, offsets: Int64s, shift: int, out: Int32s) -> None:
     """``out[t] = ids[t + shift]`` within the sentence of t, else 0, the boundary. Shapes: [tokens]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -42,9 +43,7 @@ def shifted(ids: NDArray[np.int32], offsets: NDArray[np.int64], shift: int, out:
 
 
 @kernel
-def window_rows(
-    ids: NDArray[np.int32], offsets: NDArray[np.int64], first: int, last: int, out: NDArray[np.int32]
-) -> None:
+def window_rows(ids: Int32s, offsets: Int64s, first: int, last: int, out: Int32s) -> None:
     """The distinct types at positions first..last around each token; -1 fills up. out: [tokens, last - first + 1]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -70,10 +69,10 @@ class Rows:
     slots] (-1 for none), ``indptr`` [rows + 1], ``keys`` [entries], ``values`` [entries] or None.
     """
 
-    index: NDArray[np.int32]
-    indptr: NDArray[np.int64]
+    index: Int32s
+    indptr: Int64s
     keys: Keys
-    values: NDArray[np.float64] | None = None
+    values: Floats | None = None
     shift: int = 0
 
 
@@ -85,12 +84,12 @@ class Design:
     [entries] float64 or None (all ones); ``feature_index`` [tokens, slots] int32, -1 for none.
     """
 
-    offsets: NDArray[np.int64]
+    offsets: Int64s
     links: Links
     row_ptr: NDArray[np.integer]
-    row_feature: NDArray[np.int32]
-    row_value: NDArray[np.float64] | None
-    feature_index: NDArray[np.int32]
+    row_feature: Int32s
+    row_value: Floats | None
+    feature_index: Int32s
     features: int
 
     @property
@@ -99,7 +98,7 @@ class Design:
         return int(self.offsets[-1])
 
     @property
-    def row_index(self) -> NDArray[np.int32]:
+    def row_index(self) -> Int32s:
         """The rows of every token, written out: [tokens, slots], -1 for none."""
         return self.links.rows_of(np.arange(self.tokens), self.offsets)
 
@@ -111,7 +110,7 @@ class Compiler:
     columns: Columns
     sentences: Sequence[Any] = ()
     _keys: dict[Attribute, KeyRows] = field(default_factory=dict)
-    _shifts: dict[tuple[str, int], NDArray[np.int32]] = field(default_factory=dict)
+    _shifts: dict[tuple[str, int], Int32s] = field(default_factory=dict)
 
     def attribute_keys(self, attribute: Attribute) -> KeyRows:
         """Keys of an attribute for every type of its column, made once."""
@@ -119,7 +118,7 @@ class Compiler:
             self._keys[attribute] = attribute.keys(self.columns.columns[attribute.column].types)
         return self._keys[attribute]
 
-    def ids_at(self, column: str, shift: int) -> NDArray[np.int32]:
+    def ids_at(self, column: str, shift: int) -> Int32s:
         """The type at a position relative to each token. Shape [tokens]."""
         ids = self.columns.columns[column].ids
         if not shift:
@@ -157,15 +156,13 @@ class Compiler:
                     blocks.append(self._call(template))
         together = []
         for (column, offset), parts in at.items():
-            merged = _side_by_side(parts)
             ids = self.columns.columns[column].ids[:, None]
-            together.append(Rows(ids, merged.indptr, merged.keys, shift=offset))
+            together.append(Rows(ids, *_side_by_side(parts), shift=offset))
         if elsewhere:
             found = repeats(self.columns)
             for (column, offset), parts in elsewhere.items():
-                merged = _side_by_side(parts)
                 index = elsewhere_index(self.columns, found, column, offset)
-                together.append(Rows(index, merged.indptr, merged.keys))
+                together.append(Rows(index, *_side_by_side(parts)))
         return together + blocks
 
     def direct(self, templates: Iterable[Template]) -> list[Keys]:
@@ -182,8 +179,7 @@ class Compiler:
         ids = np.stack([self.ids_at(a.column, o) for a, o in template.parts], axis=1)
         combinations, inverse = np.unique(ids, axis=0, return_inverse=True)
         parts = [self.attribute_keys(a).take(combinations[:, k]) for k, (a, _) in enumerate(template.parts)]
-        crossed = _product(salt(template), parts)
-        return Rows(inverse.astype(np.int32).reshape(-1, 1), crossed.indptr, crossed.keys)
+        return Rows(inverse.astype(np.int32).reshape(-1, 1), *_product(salt(template), parts))
 
     def _bag(self, template: Bag) -> Rows:
         ids = self.columns.columns[template.attribute.column].ids
@@ -195,8 +191,7 @@ class Compiler:
         first, last = max(template.first, -longest), min(template.last, longest)
         index = np.empty((self.columns.tokens, max(last - first + 1, 0)), dtype=np.int32)
         window_rows(ids, self.columns.offsets, first, last, index)
-        keys = _product(salt(template), [rows])
-        return Rows(index, keys.indptr, keys.keys)
+        return Rows(index, *_product(salt(template), [rows]))
 
     def _number(self, template: Number) -> Rows:
         column = self.columns.columns[template.attribute.column]
@@ -232,27 +227,22 @@ class Compiler:
                     f"{template}: sentence {number + 1} has {len(sentence.words)} words, "
                     f"the function gave features for {len(extracted)}"
                 )
-            for position, found in enumerate(extracted):
-                features = weighted(found)
-                names.extend(features)
+            for position, features in enumerate(map(weighted, extracted), 1):
                 for name, value in features.items():
                     if not np.isfinite(value):
-                        raise DovetailError(
-                            f"{template}: sentence {number + 1}, word {position + 1}: feature {name!r} is {value}"
-                        )
-                    values.append(float(value))
+                        where = f"{template}: sentence {number + 1}, word {position}"
+                        raise DovetailError(f"{where}: feature {name!r} is {value}")
+                names.extend(features)
+                values.extend(map(float, features.values()))
                 counts.append(len(features))
         keys = hashing.conjoined(salt(template), [hashing.string_keys(names)])
         index = np.arange(len(counts), dtype=np.int32)[:, None]
-        return Rows(index, hashing.pointers(counts), keys, np.array(values, dtype=np.float64))
+        return Rows(index, pointers(counts), keys, np.array(values, dtype=np.float64))
 
 
 def _is_direct(template: Template) -> TypeGuard[At]:
-    return (
-        isinstance(template, At)
-        and len({(a.column, o) for a, o in template.parts}) > 1
-        and all(a.single for a, _ in template.parts)
-    )
+    several = isinstance(template, At) and len({(a.column, o) for a, o in template.parts}) > 1
+    return several and all(a.single for a in template.reads)
 
 
 def salt(template: Template) -> np.uint64:
@@ -267,14 +257,11 @@ def _product(first: np.uint64, parts: Sequence[KeyRows]) -> KeyRows:
     for part in parts[1:]:
         counts, more = np.diff(result.indptr), np.diff(part.indptr)
         entry_row = np.repeat(np.arange(rows), counts)
-        repeat = more[entry_row]
-        left = np.repeat(result.keys, repeat)
-        within = np.arange(len(left)) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-        right = part.keys[np.repeat(part.indptr[entry_row], repeat) + within]
+        right = part.take(entry_row).keys
         out = np.empty(len(right), dtype=np.uint64)
         if len(out):
-            hashing.combine(left, right, out)
-        result = KeyRows(hashing.pointers(counts * more), out)
+            hashing.combine(np.repeat(result.keys, more[entry_row]), right, out)
+        result = KeyRows(pointers(counts * more), out)
     return result
 
 
@@ -283,7 +270,7 @@ def _side_by_side(parts: Sequence[KeyRows]) -> KeyRows:
     if len(parts) == 1:
         return parts[0]
     counts = np.stack([np.diff(p.indptr) for p in parts])
-    indptr = hashing.pointers(counts.sum(axis=0))
+    indptr = pointers(counts.sum(axis=0))
     keys = np.empty(indptr[-1], dtype=np.uint64)
     begin = indptr[:-1].copy()
     for part, count in zip(parts, counts, strict=True):
@@ -310,7 +297,7 @@ def assemble(compiler: Compiler, templates: Sequence[Template], index: Collector
 def _linked(blocks: Sequence[Rows], tokens: int) -> Links:
     """The links to the rows of all blocks, laid end to end; a column read at several positions is stored once."""
     sources: dict[tuple[int, int], int] = {}  # where an index lies in memory, and its slots: its first source
-    ids: list[NDArray[np.int32]] = []
+    ids: list[Int32s] = []
     slots: list[tuple[int, int, int, int]] = []
     base = 0
     for block in blocks:
@@ -324,9 +311,7 @@ def _linked(blocks: Sequence[Rows], tokens: int) -> Links:
     return Links(together, *np.array(slots, dtype=np.int64).reshape(-1, 4).T.copy())
 
 
-def _numbered(
-    blocks: list[Rows], index: Collector | FeatureIndex
-) -> tuple[NDArray[np.integer], NDArray[np.int32], NDArray[np.float64] | None]:
+def _numbered(blocks: list[Rows], index: Collector | FeatureIndex) -> tuple[NDArray[np.integer], Int32s, Floats | None]:
     """Pointers, features and values of the rows of all blocks, which are used up: their keys take much memory."""
     with_values = any(block.values is not None for block in blocks)
     ptr, feature, value = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)], [np.empty(0)]
@@ -346,7 +331,7 @@ def drop_unknown(design: Design) -> Design:
     known = design.row_feature >= 0
     if known.all():
         return design
-    before = np.concatenate([[0], np.cumsum(known)])
+    before = pointers(known)
     return replace(
         design,
         row_ptr=narrow(before[design.row_ptr]),

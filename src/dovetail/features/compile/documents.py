@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Int64s
 from dovetail.errors import DovetailError
 from dovetail.kernel import kernel
 from dovetail.text.sentence import Sentence
 
 
-def document_numbers(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+def document_numbers(sentences: Sequence[Sentence]) -> Int64s:
     """The document of each sentence, from 0; a sentence that is in none is one of its own.
 
     >>> a, b, c = (Sentence(("word",), document=d) for d in (7, None, 7))
@@ -28,14 +28,12 @@ def document_numbers(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
     return np.array([number[key] for key in keys], np.int64)
 
 
-def token_documents(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+def token_documents(sentences: Sequence[Sentence]) -> Int64s:
     """The document of each token of some sentences."""
     return np.repeat(document_numbers(sentences), [len(s) for s in sentences])
 
 
-def documents_with(
-    ptr: NDArray[np.int64], feature: NDArray[np.int32], document: NDArray[np.int64], features: int
-) -> NDArray[np.int64]:
+def documents_with(ptr: Int64s, feature: Int32s, document: Int64s, features: int) -> Int64s:
     """In how many documents each feature fires: [features].
 
     Position p has the features ``feature[ptr[p]:ptr[p + 1]]`` and is in ``document[p]``, -1 for none that counts.
@@ -64,14 +62,7 @@ with min_count=1 (--min-count 1)
 
 
 @kernel
-def _count(
-    ptr: NDArray[np.int64],
-    feature: NDArray[np.int32],
-    document: NDArray[np.int64],
-    order: NDArray[np.int64],
-    latest: NDArray[np.int64],
-    count: NDArray[np.int64],
-) -> None:
+def _count(ptr: Int64s, feature: Int32s, document: Int64s, order: Int64s, latest: Int64s, count: Int64s) -> None:
     """Add the documents of the positions in ``order``, in which each document comes in one go. latest: [features]."""
     for p in order:
         if document[p] >= 0:

@@ -10,11 +10,13 @@ A string of code points c_1 .. c_n under a seed has the key ``mix(fold(... fold(
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Int64s, offsets_of, taken
 from dovetail.kernel import inner, kernel
 
 Keys = NDArray[np.uint64]
@@ -32,24 +34,13 @@ class Packed(NamedTuple):
     """Strings laid end to end: the code points of string i are ``codes[start[i]:start[i + 1]]``."""
 
     codes: NDArray[np.uint32]
-    start: NDArray[np.int64]
+    start: Int64s
 
 
 def pack(strings: Sequence[str]) -> Packed:
     """Lay strings end to end as code points."""
     codes = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return Packed(codes, pointers(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))))
-
-
-def pointers(counts: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
-    """Where each of some rows begins if they are laid end to end, from how long they are: [n] to [n + 1].
-
-    >>> pointers([2, 0, 1])
-    array([0, 2, 2, 3])
-    """
-    found = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=found[1:])
-    return found
+    return Packed(codes, offsets_of(strings))
 
 
 @inner
@@ -61,7 +52,7 @@ def mix(key: np.uint64) -> np.uint64:
 
 
 @kernel
-def _hash_all(codes: NDArray[np.uint32], start: NDArray[np.int64], seed: np.uint64, out: Keys) -> None:
+def _hash_all(codes: NDArray[np.uint32], start: Int64s, seed: np.uint64, out: Keys) -> None:
     for i in range(len(start) - 1):
         h = seed
         for j in range(start[i], start[i + 1]):
@@ -71,13 +62,7 @@ def _hash_all(codes: NDArray[np.uint32], start: NDArray[np.int64], seed: np.uint
 
 @kernel
 def _prefix_keys(
-    codes: NDArray[np.uint32],
-    start: NDArray[np.int64],
-    shortest: int,
-    longest: int,
-    seed: np.uint64,
-    indptr: NDArray[np.int64],
-    out: Keys,
+    codes: NDArray[np.uint32], start: Int64s, shortest: int, longest: int, seed: np.uint64, indptr: Int64s, out: Keys
 ) -> None:
     n = 0
     for i in range(len(start) - 1):
@@ -93,13 +78,7 @@ def _prefix_keys(
 
 @kernel
 def _suffix_keys(
-    codes: NDArray[np.uint32],
-    start: NDArray[np.int64],
-    shortest: int,
-    longest: int,
-    seed: np.uint64,
-    indptr: NDArray[np.int64],
-    out: Keys,
+    codes: NDArray[np.uint32], start: Int64s, shortest: int, longest: int, seed: np.uint64, indptr: Int64s, out: Keys
 ) -> None:
     n = 0
     for i in range(len(start) - 1):
@@ -115,13 +94,7 @@ def _suffix_keys(
 
 @kernel
 def _ngram_keys(
-    codes: NDArray[np.uint32],
-    start: NDArray[np.int64],
-    shortest: int,
-    longest: int,
-    seed: np.uint64,
-    indptr: NDArray[np.int64],
-    out: Keys,
+    codes: NDArray[np.uint32], start: Int64s, shortest: int, longest: int, seed: np.uint64, indptr: Int64s, out: Keys
 ) -> None:
     """All distinct substrings of BEGIN + word + END whose length is within bounds."""
     n = 0
@@ -185,15 +158,13 @@ def string_key(string: str, seed: np.uint64 = BASIS) -> np.uint64:
 class KeyRows(NamedTuple):
     """Zero or more keys for each row: the keys of row i are ``keys[indptr[i]:indptr[i + 1]]``."""
 
-    indptr: NDArray[np.int64]
+    indptr: Int64s
     keys: Keys
 
     def take(self, which: NDArray[np.integer]) -> KeyRows:
         """Some rows in this order, any of them more than once."""
-        counts = np.diff(self.indptr)[which]
-        indptr = pointers(counts)
-        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
-        return KeyRows(indptr, self.keys[np.repeat(self.indptr[which], counts) + within])
+        places, indptr = taken(self.indptr, which)
+        return KeyRows(indptr, self.keys[places])
 
 
 def _bounded(
@@ -205,19 +176,14 @@ def _bounded(
     return KeyRows(indptr, out[: indptr[-1]].copy())
 
 
-def _affixes(packed: Packed, shortest: int, longest: int) -> int:
-    """How many prefixes within bounds the strings have."""
-    return int(np.maximum(np.minimum(np.diff(packed.start), longest) - shortest + 1, 0).sum())
+def _affix_keys(function: Callable[..., None], packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
+    """Keys of ``shortest`` to ``longest`` characters at one end of each string."""
+    most = np.maximum(np.minimum(np.diff(packed.start), longest) - shortest + 1, 0).sum()
+    return _bounded(function, packed, shortest, longest, seed, int(most))
 
 
-def prefix_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
-    """Keys of the first ``shortest`` to ``longest`` characters of each string."""
-    return _bounded(_prefix_keys, packed, shortest, longest, seed, _affixes(packed, shortest, longest))
-
-
-def suffix_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
-    """Keys of the last ``shortest`` to ``longest`` characters of each string."""
-    return _bounded(_suffix_keys, packed, shortest, longest, seed, _affixes(packed, shortest, longest))
+prefix_keys = partial(_affix_keys, _prefix_keys)
+suffix_keys = partial(_affix_keys, _suffix_keys)
 
 
 def ngram_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> KeyRows:
@@ -225,3 +191,56 @@ def ngram_keys(packed: Packed, shortest: int, longest: int, seed: np.uint64) -> 
     length = np.minimum(np.diff(packed.start), LONGEST_WORD) + 2
     spans = [np.maximum(length - n + 1, 0) for n in range(shortest, min(longest, int(length.max(initial=0))) + 1)]
     return _bounded(_ngram_keys, packed, shortest, longest, seed, int(sum(s.sum() for s in spans)))
+
+
+@kernel
+def append_unit(prefix: Keys, unit: Keys, out: Keys) -> None:
+    """The keys of sequences one unit longer: ``out[i] = mix(prefix[i] * PRIME + unit[i])``. Shapes: all [n].
+
+    The order counts: x1 x2 and x2 x1 have different keys. A sequence of one unit has the key of the unit.
+    """
+    for i in range(len(prefix)):
+        out[i] = mix(prefix[i] * PRIME + unit[i])
+
+
+def sequence_keys(units: Keys) -> Keys:
+    """The key of each row of unit keys. Shapes: [rows, length] to [rows].
+
+    >>> pair = sequence_keys(string_keys(["New", "York"]).reshape(1, 2))
+    >>> bool(pair == sequence_keys(string_keys(["York", "New"]).reshape(1, 2)))
+    False
+    """
+    keys = np.ascontiguousarray(units[:, 0])
+    for column in range(1, units.shape[1]):
+        append_unit(keys, np.ascontiguousarray(units[:, column]), keys)
+    return keys
+
+
+def window_keys(units: Keys, longest: int) -> list[Keys]:
+    """The keys of the windows of 1, 2, ... ``longest`` units that begin at each position.
+
+    Shapes: [n] to ``longest`` arrays of [n], [n - 1], ...; windows that pass the end are left out.
+    """
+    found = [units]
+    for length in range(2, longest + 1):
+        count = max(len(units) - length + 1, 0)
+        longer = np.empty(count, dtype=np.uint64)
+        append_unit(found[-1][:count], units[length - 1 :], longer)
+        found.append(longer)
+    return found
+
+
+def phrase_keys(phrases: Sequence[Sequence[str]]) -> Keys:
+    """The key of each phrase, a sequence of at least one unit. Shape [phrases]."""
+    numbers: dict[str, int] = {}
+    ids = np.fromiter((numbers.setdefault(u, len(numbers)) for p in phrases for u in p), dtype=np.int64)
+    units = string_keys(list(numbers))[ids]
+    offsets = offsets_of(phrases)
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    keys = units[starts]
+    for position in range(1, int(lengths.max(initial=0))):
+        longer = np.flatnonzero(lengths > position)
+        extended = keys[longer]
+        append_unit(extended, units[starts[longer] + position], extended)
+        keys[longer] = extended
+    return keys

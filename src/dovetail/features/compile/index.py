@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.features.compile.hashing import Keys, pointers
+from dovetail.arrays import Int32s, Int64s, pointers
+from dovetail.features.compile.hashing import Keys
 from dovetail.kernel import kernel
 
 
-def narrow(pointers: NDArray[np.int64]) -> NDArray[np.integer]:
+def narrow(pointers: Int64s) -> NDArray[np.integer]:
     """Rising pointers in 32 bits, unless they need more. Shape [n]."""
     return pointers if pointers[-1] > np.iinfo(np.int32).max else pointers.astype(np.int32)
 
 
-def distinct(keys: Keys) -> tuple[Keys, NDArray[np.int32]]:
+def distinct(keys: Keys) -> tuple[Keys, Int32s]:
     """The distinct keys as they first appear, and for each key its number among them.
 
     What appears together is numbered together, so that whoever walks through the corpus finds the next feature's
@@ -34,7 +35,7 @@ _MULTIPLY = np.uint64(0x9E3779B97F4A7C15)  # keys that count up are spread over 
 
 
 @kernel
-def _distinct(keys: Keys, found: Keys, numbers: NDArray[np.int32]) -> int:
+def _distinct(keys: Keys, found: Keys, numbers: Int32s) -> int:
     """Fill ``found`` with the distinct keys and ``numbers`` with their places there; returns how many. Shapes: [n].
 
     An open table of places, doubled whenever it is half full: few distinct keys stay in the cache.
@@ -78,7 +79,7 @@ class Collector:
     _keys: list[Keys] = field(default_factory=list)
     size: int = 0
 
-    def number(self, keys: Keys) -> NDArray[np.int32]:
+    def number(self, keys: Keys) -> Int32s:
         """Numbers for the keys of one block; blocks have no keys in common, except by hashing."""
         if self.bits is not None:
             return self._number_hashed(keys & np.uint64((1 << self.bits) - 1))
@@ -88,7 +89,7 @@ class Collector:
         self.size += len(new)
         return numbers
 
-    def _number_hashed(self, keys: Keys) -> NDArray[np.int32]:
+    def _number_hashed(self, keys: Keys) -> Int32s:
         known = self._keys[0] if self._keys else np.empty(0, dtype=np.uint64)
         new = np.setdiff1d(keys, known)
         known = np.concatenate([known, new])
@@ -104,7 +105,7 @@ class Collector:
 
 
 @kernel
-def _look_up(keys: Keys, bucket: NDArray[np.int64], shift: np.uint64, wanted: Keys, out: NDArray[np.int32]) -> None:
+def _look_up(keys: Keys, bucket: Int64s, shift: np.uint64, wanted: Keys, out: Int32s) -> None:
     for i in range(len(wanted)):
         key = wanted[i]
         b = key >> shift
@@ -124,7 +125,7 @@ class FeatureIndex:
 
     keys: Keys
     bits: int | None = None
-    _bucket: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _bucket: Int64s = field(init=False, repr=False, compare=False)
     _shift: np.uint64 = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -139,7 +140,7 @@ class FeatureIndex:
         """The number of features."""
         return len(self.keys)
 
-    def number(self, keys: Keys) -> NDArray[np.int32]:
+    def number(self, keys: Keys) -> Int32s:
         """The number of each key, -1 where the model has no such feature."""
         out = np.empty(len(keys), dtype=np.int32)
         if self.bits is not None:

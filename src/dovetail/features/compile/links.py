@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Int64s
 from dovetail.kernel import inner, kernel
 
 
@@ -20,18 +20,13 @@ class Links(NamedTuple):
     Outside the sentence of t the id is 0, the boundary.
     """
 
-    ids: NDArray[np.int32]
-    """``[sources, tokens]``."""
-    source: NDArray[np.int64]
-    """``[slots]``."""
-    shift: NDArray[np.int64]
-    """``[slots]``."""
-    base: NDArray[np.int64]
-    """``[slots]``: where the rows of the slot's block begin."""
-    end: NDArray[np.int64]
-    """``[slots]``: where they end."""
+    ids: Int32s  # [sources, tokens]
+    source: Int64s  # [slots]
+    shift: Int64s  # [slots]
+    base: Int64s  # [slots]: where the rows of the slot's block begin
+    end: Int64s  # [slots]: where they end
 
-    def rows_of(self, tokens: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+    def rows_of(self, tokens: Int64s, offsets: Int64s) -> Int32s:
         """The rows of some tokens, written out: [len(tokens), slots], -1 for none. offsets: of the sentences, [n + 1].
 
         >>> slots = np.zeros(2, dtype=np.int64)
@@ -57,7 +52,7 @@ def row_at(links: Any, slot: int, token: int, first: int, last: int) -> int:
 
 
 @kernel
-def write_rows(links: Any, tokens: NDArray[np.int64], offsets: NDArray[np.int64], out: NDArray[np.int32]) -> None:
+def write_rows(links: Any, tokens: Int64s, offsets: Int64s, out: Int32s) -> None:
     """Write out the rows of some tokens. out: [len(tokens), slots]."""
     first = last = 0
     for i in range(len(tokens)):

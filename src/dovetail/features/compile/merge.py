@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Flags, Int32s, Int64s
 from dovetail.features.compile.design import Design, drop_unknown
-from dovetail.features.compile.frequent import frequent_as_rows
-from dovetail.features.compile.index import distinct
-from dovetail.features.compile.links import row_at
+from dovetail.features.compile.index import distinct, narrow
+from dovetail.features.compile.links import Links, row_at
 from dovetail.kernel import kernel
+
+OFTEN = 4  # tokens: from here on a direct feature is cheaper as a row
 
 
 @dataclass(frozen=True)
@@ -31,23 +33,16 @@ class Merged:
     """
 
     design: Design
-    column: NDArray[np.int32]
-    multiplicity: NDArray[np.int32]
+    column: Int32s
+    multiplicity: Int32s
 
 
 @kernel
 def _signatures(
-    links: Any,
-    offsets: NDArray[np.int64],
-    row_ptr: NDArray[np.integer],
-    row_feature: NDArray[np.int32],
-    feature_index: NDArray[np.int32],
-    noise: NDArray[np.uint64],
-    row_count: NDArray[np.int64],
-    row_sum: NDArray[np.uint64],
-    count: NDArray[np.int64],
+    links: Any, offsets: Int64s, row_ptr: NDArray[np.integer], row_feature: Int32s, feature_index: Int32s,
+    noise: NDArray[np.uint64], row_count: Int64s, row_sum: NDArray[np.uint64], count: Int64s,
     signature: NDArray[np.uint64],
-) -> None:
+) -> None:  # fmt: skip
     """Add up a random number for each token at which a feature fires, and count the tokens.
 
     row_count, row_sum: [rows], the same for rows; count, signature: [features]. All are zero to begin with.
@@ -69,7 +64,7 @@ def _signatures(
             signature[row_feature[e]] += row_sum[r]
 
 
-def merge(design: Design, min_count: int = 1, twins: bool = True, wanted: NDArray[np.bool_] | None = None) -> Merged:
+def merge(design: Design, min_count: int = 1, twins: bool = True, wanted: Flags | None = None) -> Merged:
     """Prune features seen fewer than ``min_count`` times, and merge those that fire at the same tokens.
 
     ``wanted`` [features]: which may be kept; None for all. Real-valued features are never merged. Two features with
@@ -106,7 +101,7 @@ def merge(design: Design, min_count: int = 1, twins: bool = True, wanted: NDArra
     return Merged(smaller, column, np.bincount(column[kept], minlength=len(groups)).astype(np.int32))
 
 
-def _fired(design: Design) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def _fired(design: Design) -> tuple[Int64s, NDArray[np.uint64]]:
     """At how many tokens each feature fires, and a number that says which. Shapes: [features]."""
     noise = np.random.default_rng(0).integers(0, 2**64, size=design.tokens, dtype=np.uint64)
     count = np.zeros(design.features, dtype=np.int64)
@@ -116,3 +111,55 @@ def _fired(design: Design) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     row_sum = np.zeros(len(design.row_ptr) - 1, dtype=np.uint64)
     _signatures(*rows, design.feature_index, noise, row_count, row_sum, count, signature)
     return count, signature
+
+
+def frequent_as_rows(design: Design, count: NDArray[np.integer]) -> Design:
+    """The same design with a row of its own for every direct feature that fires at several tokens.
+
+    A feature that is rare is cheap to point to: its tokens lie together in memory. One that fires all over the corpus
+    is read from all over it; as a row it costs a stream of additions into a small table.
+    count: [features], at how many tokens each fires. Where a slot has few features for its many tokens, all are rows.
+    """
+    tokens, slots = design.feature_index.shape
+    base = len(design.row_ptr) - 1
+    kept: list[Int32s] = []
+    ids: list[Int32s] = []
+    blocks: list[Int64s] = []
+    ends = [base]
+    for k in range(slots):
+        slot = design.feature_index[:, k]
+        here = np.zeros(design.features + 1, dtype=np.bool_)  # the last entry serves index -1
+        here[slot] = True
+        here[-1] = False
+        few = np.count_nonzero(here) * OFTEN < tokens
+        block = np.flatnonzero(here[:-1] if few else here[:-1] & (count >= OFTEN))
+        row = np.full(design.features + 1, -1, dtype=np.int32)
+        row[block] = np.arange(len(block), dtype=np.int32)
+        place = row[slot]
+        if len(block):
+            blocks.append(block)
+            ids.append(place)
+            ends.append(ends[-1] + len(block))
+        if not few:
+            kept.append(np.where(place >= 0, np.int32(-1), slot))
+    if not blocks:
+        return design
+    block = np.concatenate(blocks)
+    links = design.links
+    new = np.arange(len(ids))
+    edges = np.array(ends)
+    entries = int(design.row_ptr[-1])
+    return replace(
+        design,
+        links=Links(
+            np.concatenate([links.ids, np.stack(ids)]),
+            np.concatenate([links.source, len(links.ids) + new]),
+            np.concatenate([links.shift, np.zeros_like(new)]),
+            np.concatenate([links.base, edges[:-1]]),
+            np.concatenate([links.end, edges[1:]]),
+        ),
+        row_ptr=narrow(np.concatenate([design.row_ptr, entries + 1 + np.arange(len(block))])),
+        row_feature=np.concatenate([design.row_feature, block.astype(np.int32)]),
+        row_value=None if design.row_value is None else np.concatenate([design.row_value, np.ones(len(block))]),
+        feature_index=np.stack(kept, axis=1) if kept else np.empty((tokens, 0), dtype=np.int32),
+    )

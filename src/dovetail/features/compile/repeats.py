@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Int64s, pointers
 from dovetail.columns import Column, Columns
-from dovetail.features.compile.hashing import pointers
 from dovetail.kernel import kernel
 
 MOST = 8  # how many different values of other places are looked at
@@ -21,9 +20,9 @@ class Repeats(NamedTuple):
     ``group`` [tokens], -1 for a token that stands alone; the tokens of group g are ``tokens[ptr[g]:ptr[g + 1]]``.
     """
 
-    group: NDArray[np.int64]
-    ptr: NDArray[np.int64]
-    tokens: NDArray[np.int64]
+    group: Int64s
+    ptr: Int64s
+    tokens: Int64s
 
 
 def may_be_name(word: str) -> bool:
@@ -59,16 +58,9 @@ def share_repeated(columns: Columns) -> float:
 
 @kernel
 def values_elsewhere(
-    ids: NDArray[np.int32],
-    sentence_start: NDArray[np.int64],
-    sentence_end: NDArray[np.int64],
-    group: NDArray[np.int64],
-    ptr: NDArray[np.int64],
-    tokens: NDArray[np.int64],
-    shift: int,
-    far: int,
-    out: NDArray[np.int32],
-) -> None:
+    ids: Int32s, sentence_start: Int64s, sentence_end: Int64s, group: Int64s, ptr: Int64s, tokens: Int64s, shift: int,
+    far: int, out: Int32s,
+) -> None:  # fmt: skip
     """The distinct types ``shift`` away from a word's places in other sentences; -1 fills up. out: [tokens, most].
 
     ``sentence_start`` and ``sentence_end`` [tokens]; beyond them stands the boundary, type 0.
@@ -97,7 +89,7 @@ def values_elsewhere(
             out[t, i] = -1
 
 
-def elsewhere_index(columns: Columns, found: Repeats, column: str, shift: int) -> NDArray[np.int32]:
+def elsewhere_index(columns: Columns, found: Repeats, column: str, shift: int) -> Int32s:
     """For every token the types beside its word in other sentences of the document. Shape [tokens, most].
 
     Its own sentence is left out: where documents are not known, the few words that come twice in a sentence would

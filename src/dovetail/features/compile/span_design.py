@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Int64s, offsets_of
 from dovetail.columns import Columns
 from dovetail.features.algebra.attributes import Attribute
 from dovetail.features.algebra.spans import Ends, Length, LookedUp, Phrase
@@ -25,14 +25,7 @@ from dovetail.kernel import kernel
 
 
 @kernel
-def phrase_keys(
-    ids: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    type_key: Keys,
-    first: np.uint64,
-    longest: int,
-    out: Keys,
-) -> None:
+def phrase_keys(ids: Int32s, offsets: Int64s, type_key: Keys, first: np.uint64, longest: int, out: Keys) -> None:
     """The key of the values of every candidate in a row, 0 where there is none. out: [tokens * longest]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -46,18 +39,13 @@ def phrase_keys(
 
 
 @kernel
-def pair_keys(start: Keys, end: Keys, offsets: NDArray[np.int64], longest: int, out: Keys) -> None:
+def pair_keys(start: Keys, end: Keys, offsets: Int64s, longest: int, out: Keys) -> None:
     """The key of the two ends of every candidate, 0 where there is none. start, end: [tokens]; out: [candidates]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
             for d in range(longest):
                 inside = t + d < offsets[i + 1]
                 out[t * longest + d] = hashing.mix(start[t] ^ (end[t + d] * hashing.PRIME)) if inside else 0
-
-
-def candidates(offsets: NDArray[np.int64], longest: int) -> Columns:
-    """The candidates as a corpus of one sentence, without columns."""
-    return Columns(np.array([0, offsets[-1] * longest]), {})
 
 
 @dataclass
@@ -70,8 +58,8 @@ class SpanCompiler(Compiler):
 
     @classmethod
     def over(cls, text: Columns, longest: int) -> SpanCompiler:
-        """For the candidate segments of a text."""
-        return cls(candidates(text.offsets, longest), tokens=Compiler(text), longest=longest)
+        """For the candidate segments of a text: they are a corpus of one sentence, without columns."""
+        return cls(Columns(np.array([0, text.tokens * longest]), {}), tokens=Compiler(text), longest=longest)
 
     @property
     def text(self) -> Columns:
@@ -110,14 +98,14 @@ class SpanCompiler(Compiler):
         index = np.tile(np.arange(self.longest, dtype=np.int32), self.text.tokens)
         return Rows(index[:, None], np.arange(self.longest + 1), keys)
 
-    def lengths(self) -> NDArray[np.int32]:
+    def lengths(self) -> Int32s:
         """How many tokens each candidate has, 0 for those that are no segments. Shape [candidates]."""
         number, _, length = self._spans()
         out = np.zeros(self.columns.tokens, dtype=np.int32)
         out[number] = length
         return out
 
-    def _spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _spans(self) -> tuple[Int64s, Int64s, Int64s]:
         """The candidates that are segments: their numbers, first tokens and lengths."""
         end = np.repeat(self.text.offsets[1:], np.diff(self.text.offsets))
         start = np.repeat(np.arange(self.text.tokens), self.longest)
@@ -129,11 +117,11 @@ class SpanCompiler(Compiler):
         number, start, length = self._spans()
         found = lexicon.within(self.text.columns["word"], start, length)
         values = [[] if i == 0 else labels_in(value) for i, value in enumerate(found.types)]
-        counts = np.array([len(v) for v in values], dtype=np.int64)
+        indptr = offsets_of(values)
         index = np.full(self.columns.tokens, -1, dtype=np.int32)
-        index[number] = np.where(counts[found.ids] > 0, found.ids, -1)
+        index[number] = np.where(np.diff(indptr)[found.ids] > 0, found.ids, -1)
         keys = hashing.string_keys([label for value in values for label in value], salt(template))
-        return Rows(index[:, None], hashing.pointers(counts), keys)
+        return Rows(index[:, None], indptr, keys)
 
     def _association(self, template: Template, table: Any) -> Rows:
         number, start, length = self._spans()

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s
 from dovetail.features.compile.hashing import PRIME, Keys, mix, string_keys
 from dovetail.kernel import kernel
 from dovetail.text.files import Source, open_text
@@ -37,14 +38,18 @@ class GramTable:
 
     length: int
     size: int = 0
-    keys: Keys = field(default_factory=lambda: np.zeros(1 << 12, dtype=np.uint64))
-    counts: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(1 << 12, dtype=np.uint32))
-    units: NDArray[np.int32] = field(init=False)
+    keys: Keys = field(init=False)
+    counts: NDArray[np.uint32] = field(init=False)
+    units: Int32s = field(init=False)
 
     def __post_init__(self) -> None:
-        self.units = np.zeros((len(self.keys), self.length), dtype=np.int32)
+        self._make_room(1 << 12)
 
-    def add(self, stretch: NDArray[np.int32], unit_keys: Keys) -> None:
+    def _make_room(self, slots: int) -> None:
+        self.keys, self.counts = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint32)
+        self.units = np.zeros((slots, self.length), dtype=np.int32)
+
+    def add(self, stretch: Int32s, unit_keys: Keys) -> None:
         """Count every sequence of this length in a stretch of unit numbers that `BREAK` parts into lines."""
         begin = 0
         while True:
@@ -53,14 +58,9 @@ class GramTable:
             )
             if begin == len(stretch):
                 return
-            self._grow()
-
-    def _grow(self) -> None:
-        old = self.keys, self.counts, self.units
-        slots = 2 * len(self.keys)
-        self.keys, self.counts = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint32)
-        self.units = np.zeros((slots, self.length), dtype=np.int32)
-        _move(*old, self.keys, self.counts, self.units)
+            old = self.keys, self.counts, self.units
+            self._make_room(2 * len(self.keys))
+            _move(*old, self.keys, self.counts, self.units)
 
 
 @kernel
@@ -75,15 +75,9 @@ def _slot(keys: Keys, key: np.uint64) -> int:
 
 @kernel
 def _count(
-    stretch: NDArray[np.int32],
-    begin: int,
-    unit_keys: Keys,
-    length: int,
-    size: int,
-    keys: Keys,
-    counts: NDArray[np.uint32],
-    units: NDArray[np.int32],
-) -> tuple[int, int]:
+    stretch: Int32s, begin: int, unit_keys: Keys, length: int, size: int, keys: Keys, counts: NDArray[np.uint32],
+    units: Int32s,
+) -> tuple[int, int]:  # fmt: skip
     """Count from ``begin`` on; where it stopped (before the end if the table is full) and the new size."""
     most = int(FULLEST * len(keys))
     for i in range(begin, len(stretch)):
@@ -113,13 +107,9 @@ def _count(
 
 @kernel
 def _move(
-    old_keys: Keys,
-    old_counts: NDArray[np.uint32],
-    old_units: NDArray[np.int32],
-    keys: Keys,
-    counts: NDArray[np.uint32],
-    units: NDArray[np.int32],
-) -> None:
+    old_keys: Keys, old_counts: NDArray[np.uint32], old_units: Int32s, keys: Keys, counts: NDArray[np.uint32],
+    units: Int32s,
+) -> None:  # fmt: skip
     for i in range(len(old_keys)):
         if old_counts[i]:
             slot = _slot(keys, old_keys[i])
@@ -138,7 +128,7 @@ class Characters:
         self.size = 0
         self._keys = [np.empty(0, dtype=np.uint64)]
 
-    def numbers(self, lines: Sequence[str]) -> NDArray[np.int32]:
+    def numbers(self, lines: Sequence[str]) -> Int32s:
         """The units of lines as numbers, with `BREAK` after each line."""
         codes = np.frombuffer(("\n".join(lines) + "\n").encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
         if self.normalise_width:
@@ -153,7 +143,7 @@ class Characters:
             self.size += len(letters)
             self._keys.append(string_keys([chr(code) for code in letters.tolist()]))
             numbers = self._number[codes]
-        kept: NDArray[np.int32] = numbers[numbers != SPACE]
+        kept: Int32s = numbers[numbers != SPACE]
         return kept
 
     @property
@@ -172,7 +162,7 @@ class Words:
         self._number: dict[str, int] = {}
         self._keys = np.empty(0, dtype=np.uint64)
 
-    def numbers(self, lines: Sequence[str]) -> NDArray[np.int32]:
+    def numbers(self, lines: Sequence[str]) -> Int32s:
         """The units of lines as numbers, with `BREAK` after each line."""
         number = self._number
         found: list[int] = []

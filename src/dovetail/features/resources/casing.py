@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Floats
 from dovetail.features.resources.clusters import Clusters
 
 STYLES = "LCUM"  # lower case, Capitalised, UPPER CASE, MiXed
@@ -27,7 +28,7 @@ def casing(words: Sequence[str], counts: NDArray[np.integer]) -> Clusters:
     >>> [table.paths[c] for c in table.classes_of(["Bush", "THE"])]
     ['C3', 'L4']
     """
-    seen: dict[str, NDArray[np.float64]] = {}
+    seen: dict[str, Floats] = {}
     for word, count in zip(words, counts.tolist(), strict=True):
         style = _style(word)
         if style >= 0:
@@ -45,7 +46,7 @@ def _style(word: str) -> int:
     return 3 if word.upper() != word.lower() else -1
 
 
-def _profile(times: NDArray[np.float64]) -> str:
+def _profile(times: Floats) -> str:
     total = times.sum()
     style = int(times.argmax())
     letter = STYLES[style] if times[style] >= CLEAR * total else STYLES[style].lower()

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Int32s, Integers
 from dovetail.features.algebra.strings import normalise_digits
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import Keys
+from dovetail.features.resources.resource import Resource
 from dovetail.text.words import composed
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ FALLBACKS: tuple[Callable[[str], str], ...] = (str.lower, str.capitalize, normal
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class Clusters(Resource):
     """A table from words to paths, as small as a look-up needs: words are known by their 64-bit keys.
 
     ``keys`` [words] sorted, ``classes`` [words] the class of each, ``paths`` [classes] the bit strings; ``levels`` are
@@ -36,16 +38,14 @@ class Clusters:
     kind: ClassVar[str] = "clusters"
 
     keys: Keys
-    classes: NDArray[np.int32]
+    classes: Int32s
     paths: tuple[str, ...]
     levels: tuple[int, ...] = LEVELS
 
     @classmethod
     def of(cls, clustering: Clustering) -> Self:
         """From a clustering, whose counts and spelled-out words features have no need of."""
-        keys = hashing.string_keys(composed(clustering.words))
-        order = np.argsort(keys)
-        return cls(keys[order], clustering.classes[order].astype(np.int32), tuple(clustering.paths))
+        return cls._sorted(clustering.words, clustering.classes, clustering.paths, LEVELS)
 
     @classmethod
     def of_paths(cls, paths: Mapping[str, str], levels: tuple[int, ...] = LEVELS) -> Self:
@@ -55,10 +55,13 @@ class Clusters:
         array([ 0,  1, -1], dtype=int32)
         """
         numbers = {path: n for n, path in enumerate(dict.fromkeys(paths.values()))}
-        keys = hashing.string_keys(composed(list(paths)))
+        return cls._sorted(list(paths), np.array([numbers[path] for path in paths.values()]), numbers, levels)
+
+    @classmethod
+    def _sorted(cls, words: Sequence[str], classes: Integers, paths: Iterable[str], levels: tuple[int, ...]) -> Self:
+        keys = hashing.string_keys(composed(words))
         order = np.argsort(keys)
-        classes = np.array([numbers[path] for path in paths.values()], dtype=np.int32)
-        return cls(keys[order], classes[order], tuple(numbers), levels)
+        return cls(keys[order], classes[order].astype(np.int32), tuple(paths), levels)
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -67,7 +70,7 @@ class Clusters:
 
         return cls.of(Clustering.load(path))
 
-    def classes_of(self, words: Sequence[str]) -> NDArray[np.int32]:
+    def classes_of(self, words: Sequence[str]) -> Int32s:
         """The class of every word, -1 for none. A word that is not there is looked for in lower case, capitalised,
         and with its digits made 0, in this order.
         """
@@ -77,7 +80,7 @@ class Clusters:
             found[lost] = self._exactly([change(words[i]) for i in lost])
         return found
 
-    def _exactly(self, words: Sequence[str]) -> NDArray[np.int32]:
+    def _exactly(self, words: Sequence[str]) -> Int32s:
         if not len(words) or not len(self.keys):
             return np.full(len(words), -1, dtype=np.int32)
         wanted = hashing.string_keys(words)
@@ -87,11 +90,7 @@ class Clusters:
     def usual(self, name: str) -> list[str]:
         """Prefixes of the paths of a word and its neighbours, and of the neighbours that it has elsewhere."""
         levels = ", ".join([name, *map(str, self.levels)])
-        return [
-            f"cluster({levels})[-2:3]",
-            f"elsewhere(cluster({levels})[-1])",
-            f"elsewhere(cluster({levels})[1])",
-        ]
+        return [f"cluster({levels})[-2:3]", f"elsewhere(cluster({levels})[-1])", f"elsewhere(cluster({levels})[1])"]
 
     def settings(self) -> dict[str, Any]:
         """The paths of the classes, and the levels."""

@@ -9,15 +9,30 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Flags, Int64s
 from dovetail.columns import BOUNDARY, Column
 from dovetail.errors import DovetailError, InputError
-from dovetail.features.compile.hashing import Keys, string_keys
-from dovetail.features.resources.association_keys import append_unit, phrase_keys
-from dovetail.features.resources.lexicon_entries import Entry, labelled, read_entries
-from dovetail.features.resources.lexicon_match import OUTSIDE, SEPARATOR, Matches, leftmost_longest, tags
-from dovetail.features.resources.lexicon_normal import Unit, normal_form, spellings
-from dovetail.features.resources.lexicon_trie import NO_PHRASE, PhraseTrie
-from dovetail.text.files import Source, source_names
+from dovetail.features.compile.hashing import Keys, append_unit, phrase_keys, string_keys
+from dovetail.features.resources.lexicon_entries import (
+    Entry,
+    Lists,
+    Unit,
+    labelled,
+    normal_form,
+    read_entries,
+    spellings,
+)
+from dovetail.features.resources.lexicon_trie import (
+    NO_PHRASE,
+    OUTSIDE,
+    SEPARATOR,
+    Matches,
+    PhraseTrie,
+    leftmost_longest,
+    tags,
+)
+from dovetail.features.resources.resource import Resource
+from dovetail.text.files import source_names
 from dovetail.text.report import ReadReport, reporting
 
 MAX_TOKENS = 50
@@ -25,7 +40,7 @@ MAX_TOKENS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class Lexicon(Resource):
     """Phrases with labels, found in a text whatever their case.
 
     ``labels`` are sorted by name; ``longest`` is the length of the longest phrase in tokens; ``phrases`` counts the
@@ -47,15 +62,11 @@ class Lexicon:
     report: ReadReport = field(default_factory=ReadReport, repr=False)
 
     kind: ClassVar[str] = "lexicon"
+    SETTINGS: ClassVar = ("labels", "unit", "normalise", "longest", "phrases")
 
     @classmethod
     def read(
-        cls,
-        paths: Mapping[str, Source] | Source | Sequence[Source],
-        *,
-        unit: Unit = "word",
-        normalise: bool = True,
-        report: ReadReport | None = None,
+        cls, paths: Lists, *, unit: Unit = "word", normalise: bool = True, report: ReadReport | None = None
     ) -> Self:
         """From files with a phrase on each line, or ``phrase<TAB>label``.
 
@@ -110,7 +121,7 @@ class Lexicon:
         trie = PhraseTrie.of({form: tuple(sorted(number[one] for one in ls)) for form, ls in labels_of.items()})
         return cls(labels, trie, unit, normalise, max(map(len, labels_of)), len(seen), report)
 
-    def column(self, words: Column, offsets: NDArray[np.int64]) -> Column:
+    def column(self, words: Column, offsets: Int64s) -> Column:
         """The labels of the phrases that each token is in: ``B-city`` at the first, ``I-``, ``E-`` at the last, ``S-``.
 
         For every label the leftmost match counts, and the longest of those; ``S-city|B-club`` where several labels
@@ -118,7 +129,7 @@ class Lexicon:
         """
         return tags(self.matches(words, offsets), self.labels, len(words.ids))
 
-    def matches(self, words: Column, offsets: NDArray[np.int64]) -> Matches:
+    def matches(self, words: Column, offsets: Int64s) -> Matches:
         """The leftmost-longest matches of each label, sorted by label, then by start.
 
         >>> lexicon = Lexicon.of({"city": ["New York"]})
@@ -127,11 +138,8 @@ class Lexicon:
         """
         return leftmost_longest(self.trie.search(self._unit_keys(words.types), words.ids, offsets), self.trie)
 
-    def within(self, words: Column, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Column:
-        """For whole segments: the labels of the phrase that the segment is, ``city|club``, or ``O``.
-
-        Shapes: words [tokens], starts and lengths [segments], result [segments].
-        """
+    def within(self, words: Column, starts: Int64s, lengths: Int64s) -> Column:
+        """The labels of the phrase that each segment is, ``city|club``, or ``O``: [segments]; words are [tokens]."""
         units = self._unit_keys(words.types)[words.ids]
         sets = np.full(len(starts), NO_PHRASE, dtype=np.int32)
         going = np.flatnonzero((lengths > 0) & (lengths <= self.longest))
@@ -154,17 +162,13 @@ class Lexicon:
         sets = [*map(self._named, range(self.trie.sets)), ()]  # the last is that of NO_PHRASE
         return [sets[number] for number in self.trie.set_numbers(phrase_keys(forms))]
 
-    def contains(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
+    def contains(self, phrases: Sequence[str]) -> Flags:
         """Whether each phrase is in the lexicon. Shape [phrases]."""
         return np.array([bool(labels) for labels in self.phrase_labels(phrases)], dtype=np.bool_)
 
     def usual(self, name: str) -> list[str]:
         """The place in a phrase of a token and of its neighbours."""
         return [f"lexicon({name})[-1:2]"]
-
-    def settings(self) -> dict[str, Any]:
-        """Everything but the arrays, as JSON can hold it."""
-        return {name: getattr(self, name) for name in ("labels", "unit", "normalise", "longest", "phrases")}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by short names."""

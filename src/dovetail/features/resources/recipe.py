@@ -13,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from dovetail.clusters.brown import brown
-from dovetail.clusters.clustering import Clustering
+from dovetail.clusters.clustering import Clustering, Report
 from dovetail.clusters.counts import BigramCounts
 from dovetail.clusters.exchange import exchange
-from dovetail.clusters.progress import Report
 from dovetail.errors import DovetailError
 from dovetail.features.resources.casing import casing
 from dovetail.features.resources.clusters import Clusters
@@ -49,15 +48,13 @@ def learn_clusterings(
     """Three clusterings of a counted text by name: ``brown``, ``exchange`` (coarse) and ``fine``."""
     begins: Told = told or (lambda _: lambda _: None)
     fine, coarse = fitting_classes(counts.tokens)
-    return {
-        "brown": brown(counts, fine, progress=begins(f"Brown clusters, {fine} classes")),
-        "exchange": exchange(
-            counts, coarse, morphology=MORPHOLOGY, threads=threads, progress=begins(f"exchange, {coarse} classes")
-        ),
-        "fine": exchange(
-            counts, fine, morphology=MORPHOLOGY, threads=threads, progress=begins(f"exchange, {fine} classes")
-        ),
-    }
+
+    def flat(classes: int) -> Clustering:
+        progress = begins(f"exchange, {classes} classes")
+        return exchange(counts, classes, morphology=MORPHOLOGY, threads=threads, progress=progress)
+
+    tree = brown(counts, fine, progress=begins(f"Brown clusters, {fine} classes"))
+    return {"brown": tree, "exchange": flat(coarse), "fine": flat(fine)}
 
 
 def read_clusterings(paths: Sequence[str | Path], report: ReadReport | None = None) -> dict[str, Clustering]:

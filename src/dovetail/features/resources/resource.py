@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Int64s
 from dovetail.columns import Column
 
 
@@ -17,12 +18,15 @@ class Resource(Protocol):
     """
 
     kind: ClassVar[str]
+    SETTINGS: ClassVar[tuple[str, ...]] = ()
+    """The fields that are no arrays."""
 
     def usual(self, name: str) -> list[str]:
         """The templates that the resource adds to a set if nothing else is said; ``name`` is as templates write it."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the arrays, as JSON can hold it."""
+        return {name: getattr(self, name) for name in self.SETTINGS}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by short names."""
@@ -32,8 +36,12 @@ class Resource(Protocol):
         """From what ``settings`` and ``arrays`` gave."""
 
 
+Resources: TypeAlias = Mapping[str, Resource]
+"""Resources by the names that templates give them."""
+
+
 class Derivable(Protocol):
     """A resource that makes a column of its own from the words, such as where the phrases of a lexicon stand."""
 
-    def column(self, words: Column, offsets: NDArray[np.int64]) -> Column:
+    def column(self, words: Column, offsets: Int64s) -> Column:
         """A value for every token. Sentence i is tokens offsets[i] to offsets[i + 1]."""

@@ -15,7 +15,7 @@ from dovetail.features.algebra.attributes import Attribute, written
 from dovetail.features.algebra.templates import Number, Source
 from dovetail.features.compile.hashing import KeyRows
 from dovetail.features.resources.clusters import EMPTY, Clusters, prefixes
-from dovetail.features.resources.resource import Resource
+from dovetail.features.resources.resource import Resource, Resources
 from dovetail.features.resources.variety import VarietyColumn
 
 CLASSES = {
@@ -104,7 +104,7 @@ def class_of(kind: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def packed(resources: Mapping[str, Resource]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def packed(resources: Resources) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Resources as the header and the arrays of a model file hold them."""
     header = {name: {"kind": r.kind, "settings": r.settings()} for name, r in resources.items()}
     arrays = {f"resource.{name}.{part}": a for name, r in resources.items() for part, a in r.arrays().items()}

@@ -10,22 +10,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import Flags, Floats, Int32s, Int64s
 from dovetail.columns import BOUNDARY, Column, Columns
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex
+from dovetail.features.resources.resource import Resource
 from dovetail.kernel import kernel
 
 MOST = 20  # a variety of two to this power fills the last bin
 BINS = [BOUNDARY, *map(str, range(MOST + 1))]
 
-Integers = NDArray[np.int64]
-
 
 @kernel
-def run_keys(
-    ids: NDArray[np.int32], offsets: Integers, type_key: Keys, plain: NDArray[np.bool_], length: int, out: Keys
-) -> None:
+def run_keys(ids: Int32s, offsets: Int64s, type_key: Keys, plain: Flags, length: int, out: Keys) -> None:
     """The key of the ``length`` tokens from each token on; 0 if one is not plain or past the end. out: [tokens]."""
     for i in range(len(offsets) - 1):
         for t in range(offsets[i], offsets[i + 1]):
@@ -41,7 +39,7 @@ def run_keys(
                 out[t] = hashing.mix(h)
 
 
-def _keys(words: Column, offsets: Integers, length: int) -> Keys:
+def _keys(words: Column, offsets: Int64s, length: int) -> Keys:
     """The key of the run of ``length`` plain tokens from each token on, else 0. Shape [tokens]."""
     plain = np.array([False, *map(is_plain, words.types[1:])])
     out = np.zeros(len(words.ids), dtype=np.uint64)
@@ -59,7 +57,7 @@ def is_plain(token: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Variety:
+class Variety(Resource):
     """For runs of two to ``longest`` characters, how many different characters stand before and after them (Feng 2004).
 
     A neighbour that is no plain character (punctuation, a digit, the edge of a sentence) counts anew each time: it
@@ -72,6 +70,7 @@ class Variety:
     """
 
     kind: ClassVar[str] = "variety"
+    SETTINGS: ClassVar = ("longest",)
 
     keys: Keys
     before: NDArray[np.uint8]
@@ -91,7 +90,7 @@ class Variety:
 
     @staticmethod
     def _of_length(
-        words: Column, offsets: Integers, length: int, least: int
+        words: Column, offsets: Int64s, length: int, least: int
     ) -> tuple[Keys, NDArray[np.uint8], NDArray[np.uint8]]:
         keys = _keys(words, offsets, length)
         at = np.flatnonzero(keys)
@@ -103,17 +102,14 @@ class Variety:
         previous = np.where(first[at], 0, ids[at])
         following = np.where(last[at + length], 0, ids[at + length + 1])
         plain = np.array([False, *map(is_plain, words.types[1:])])
-        return (
-            runs[kept],
-            _binned(_neighbours(run, previous, plain, len(runs))[kept]),
-            _binned(_neighbours(run, following, plain, len(runs))[kept]),
-        )
+        before, after = (_binned(_neighbours(run, side, plain, len(runs))[kept]) for side in (previous, following))
+        return runs[kept], before, after
 
     @cached_property
     def _index(self) -> FeatureIndex:
         return FeatureIndex(self.keys)
 
-    def bins(self, words: Column, offsets: Integers, length: int, side: str) -> NDArray[np.uint8]:
+    def bins(self, words: Column, offsets: Int64s, length: int, side: str) -> NDArray[np.uint8]:
         """The bin of the run of ``length`` tokens from each token on, 0 for none. Shape [tokens]."""
         number = self._index.number(_keys(words, offsets, length))
         table = np.append(self.before if side == "before" else self.after, np.uint8(0))
@@ -121,16 +117,9 @@ class Variety:
 
     def usual(self, name: str) -> list[str]:
         """The variety of every run that touches a character, before and after it."""
-        before = [(n, at) for n in range(2, self.longest + 1) for at in (1, 0, 1 - n, -n)]
-        after = [(n, at) for n in range(2, self.longest + 1) for at in (0, 1 - n, -n)]
-        return [
-            *(f"variety_before({name}, {n})[{at}]" for n, at in before),
-            *(f"variety_after({name}, {n})[{at}]" for n, at in after),
-        ]
-
-    def settings(self) -> dict[str, Any]:
-        """The longest run."""
-        return {"longest": self.longest}
+        lengths = range(2, self.longest + 1)
+        before = [f"variety_before({name}, {n})[{at}]" for n in lengths for at in (1, 0, 1 - n, -n)]
+        return before + [f"variety_after({name}, {n})[{at}]" for n in lengths for at in (0, 1 - n, -n)]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Keys and bins."""
@@ -147,16 +136,14 @@ class Variety:
         return cls(keys, before, after, int(settings["longest"]))
 
 
-def _neighbours(
-    run: Integers, neighbour: NDArray[np.integer], plain: NDArray[np.bool_], runs: int
-) -> NDArray[np.float64]:
+def _neighbours(run: Int64s, neighbour: NDArray[np.integer], plain: Flags, runs: int) -> Floats:
     """How many different neighbours each run has, those that are not plain counted each time. Shape [runs]."""
     pairs, times = np.unique(run * len(plain) + neighbour, return_counts=True)
     owner, who = pairs // len(plain), pairs % len(plain)
     return np.bincount(owner, np.where(plain[who], 1.0, times), minlength=runs).astype(np.float64)
 
 
-def _binned(count: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _binned(count: Floats) -> NDArray[np.uint8]:
     return np.minimum(np.log2(count + 1).astype(np.int64) + 1, MOST).astype(np.uint8)
 
 
@@ -168,6 +155,6 @@ class VarietyColumn:
     length: int
     side: str
 
-    def column(self, words: Column, offsets: Integers) -> Column:
+    def column(self, words: Column, offsets: Int64s) -> Column:
         """The bin of every token, by name."""
         return Column(BINS, self.variety.bins(words, offsets, self.length, self.side).astype(np.int32) + np.int32(1))

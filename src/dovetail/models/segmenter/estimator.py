@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.evaluate.words import WordScores, word_scores
+from dovetail.features.algebra.sets import chain_features
 from dovetail.features.algebra.span_sets import span_features
-from dovetail.features.algebra.word_sets import chain_features
 from dovetail.features.compile import hashing
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
