@@ -23,7 +23,6 @@ MODULES = [
         "command",
         "console",
         "display",
-        "domains",
         "info",
         "main",
         "options",

@@ -7,19 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
 from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input, InputFormat
-from dovetail.cli.domains import Domain, load_model
-from dovetail.cli.kinds import Kind, kind_of
+from dovetail.cli.kinds import Kind, kind_of, load_model
 from dovetail.cli.layers import lacks, telling
-from dovetail.cli.output import format_by_name
-from dovetail.cli.paths import Reads, Writes
-from dovetail.cli.running_text import LinesOption, SentencePerLine, Tokenised, text_options
+from dovetail.cli.options import argument, option, switch
+from dovetail.cli.paths import Reads, Writes, format_by_name
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
 
@@ -28,78 +24,45 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Document, Sentence
 
 
-class OutputFormat(StrEnum):
-    """Formats of annotated text; pretty is for reading."""
-
-    pretty = "pretty"
-    jsonl = "jsonl"
-    conll = "conll"
-    conllu = "conllu"
-    brackets = "brackets"
-    brat = "brat"
-    svg = "svg"
-
-
+OutputFormat = StrEnum("OutputFormat", "pretty jsonl conll conllu brackets brat svg")
+"""Formats of annotated text; pretty is for reading."""
 PLAIN = (OutputFormat.conll, OutputFormat.conllu, OutputFormat.brackets)
 """Formats that have no place for probabilities."""
 
 
-Text = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="FILE|TEXT",
-        help="A file (may be .gz), a folder of .txt files, or text in quotes; - or nothing for standard input. "
+def annotate(
+    text: str | None = argument(
+        "FILE|TEXT",
+        "A file (may be .gz), a folder of .txt files, or text in quotes; - or nothing for standard input. "
         "Something with a space in it is text, unless there is such a file, or it ends like a file name (.txt, "
         ".gz, ...) and has a slash or at most two words.",
+        Reads(stdin=True),
     ),
-    Reads(stdin=True),
-]
-Form = Annotated[
-    OutputFormat | None,
-    typer.Option(
-        help="Format of the output.",
-        show_default="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
+    model: Path | None = options.MODEL,
+    input_format: InputFormat | None = options.ANY_FORMAT,
+    output_format: OutputFormat | None = option(
+        None,
+        "Format of the output.",
+        shown="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
     ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write to this file (may be .gz), or to this folder for brat.",
-        show_default="standard output",
+    output: Path | None = option(
+        "FILE",
+        "Write to this file (may be .gz), or to this folder for brat.",
+        Writes(inside=("*.ann",)),
+        short="-o",
+        shown="standard output",
     ),
-    Writes(inside=("*.ann",)),
-]
-
-
-def annotate(
-    text: Text = None,
-    model: options.Model = None,
-    input_format: options.AnyFormat = None,
-    output_format: Form = None,
-    output: Output = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    lines: LinesOption = None,
-    sentence_per_line: SentencePerLine = False,
-    tokenised: Tokenised = False,
-    threshold: Annotated[
-        float, typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this.")
-    ] = 0.0,
-    documents: Annotated[
-        bool, typer.Option("--documents", help="Write whole documents as JSON lines, with character offsets.")
-    ] = False,
-    k_best: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Add the N best answers for each sentence, with probabilities (jsonl)."),
-    ] = None,
-    marginals: Annotated[
-        bool, typer.Option("--marginals", help="Add the probability of every label for every word (jsonl).")
-    ] = False,
-    domain: Domain = None,
-    threads: options.Threads = None,
+    columns: str | None = options.COLUMNS,
+    encoding: str = options.ENCODING,
+    lines: options.Lines | None = options.LINES,
+    sentence_per_line: bool = options.SENTENCE_PER_LINE,
+    tokenised: bool = options.TOKENISED,
+    threshold: float = option("P", "Leave out entities less probable than this.", default=0.0, min=0, max=1),
+    documents: bool = switch("Write whole documents as JSON lines, with character offsets."),
+    k_best: int | None = option("N", "Add the N best answers for each sentence, with probabilities (jsonl).", min=1),
+    marginals: bool = switch("Add the probability of every label for every word (jsonl)."),
+    domain: str | None = options.DOMAIN,
+    threads: int | None = options.THREADS,
 ) -> None:
     """Annotate text or files, with a probability for every answer.
 
@@ -125,7 +88,7 @@ def annotate(
     form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
     _check_wishes(tagger, kind, form, output, threshold, documents, bool(k_best or marginals))
     report = ReadReport()
-    reading = text_options(source.format, lines, sentence_per_line, tokenised)
+    reading = options.text_options(source.format, lines, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
     wants_probabilities = threshold > 0 or form not in PLAIN
     if form == OutputFormat.brat and source.name is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
+from dovetail.cli.options import Function, spelled_out
 from dovetail.cli.paths import Reads, check_paths, roles
 
 GROUPS = {
@@ -109,9 +111,9 @@ class Commands(typer.Typer):
         # Plain help, not rich's: it answers in half the time.
         super().__init__(rich_markup_mode=None, **settings)
 
-    def command(self, name: str | None = None, **settings: Any) -> Any:
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
         """Register a function as a command."""
-        return super().command(name, cls=Command, **settings)
+        return lambda function: super(Commands, self).command(name, cls=Command, **settings)(spelled_out(function))
 
 
 def _label(param: Any) -> str:

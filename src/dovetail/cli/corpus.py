@@ -17,32 +17,12 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Document, Sentence
 
 
-class CorpusFormat(StrEnum):
-    """Formats that hold annotations."""
-
-    conll = "conll"
-    conllu = "conllu"
-    jsonl = "jsonl"
-    brackets = "brackets"
-    brat = "brat"
-
-
-class FormatOfTrees(StrEnum):
-    """Formats that hold constituents."""
-
-    jsonl = "jsonl"
-    brackets = "brackets"
-
-
-class InputFormat(StrEnum):
-    """Formats of what is to be annotated."""
-
-    text = "text"
-    conll = "conll"
-    conllu = "conllu"
-    jsonl = "jsonl"
-    brackets = "brackets"
-    brat = "brat"
+CorpusFormat = StrEnum("CorpusFormat", "conll conllu jsonl brackets brat")
+"""Formats that hold annotations."""
+FormatOfTrees = StrEnum("FormatOfTrees", "jsonl brackets")
+"""Formats that hold constituents."""
+InputFormat = StrEnum("InputFormat", "text conll conllu jsonl brackets brat")
+"""Formats of what is to be annotated."""
 
 
 class Corpora:

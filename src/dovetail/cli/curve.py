@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from dovetail.cli import options, runs
-from dovetail.cli.corpus import Corpora
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.options import option
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import reporting
 from dovetail.errors import DovetailError
@@ -18,35 +17,29 @@ if TYPE_CHECKING:
 
 
 def curve(
-    train: runs.Train,
-    dev: runs.Dev,
-    output: runs.Output,
-    sizes: Annotated[
-        str, typer.Option("--sizes", metavar="N,N,...", help="Numbers of sentences to train on; all is the whole file.")
-    ] = "100,250,500,1000,2500,5000,all",
-    config: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--config",
-            metavar="NAME=SETTING=VALUE,...",
-            help="A curve: its name and settings of the tagger, such as plain=features=plain,l2=1; may be repeated.",
-            show_default="one curve, default settings",
-        ),
-    ] = None,
-    config_file: Annotated[
-        Path | None,
-        typer.Option("--config-file", metavar="TOML", help="More curves, each a table [NAME] with settings."),
-        Reads(),
-    ] = None,
-    draws: runs.Draws = 3,
-    test: runs.Test = None,
-    tune: runs.Tune = True,
-    input_format: options.InputFormat = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    seed: runs.Seed = 1,
-    jobs: runs.Jobs = None,
-    quiet: options.Quiet = False,
+    train: Path = runs.TRAIN,
+    dev: Path = runs.DEV,
+    output: Path = runs.OUTPUT,
+    sizes: str = option(
+        "N,N,...",
+        "Numbers of sentences to train on; all is the whole file.",
+        default="100,250,500,1000,2500,5000,all",
+    ),
+    config: list[str] | None = option(
+        "NAME=SETTING=VALUE,...",
+        "A curve: its name and settings of the tagger, such as plain=features=plain,l2=1; may be repeated.",
+        shown="one curve, default settings",
+    ),
+    config_file: Path | None = option("TOML", "More curves, each a table [NAME] with settings.", Reads()),
+    draws: int = runs.DRAWS,
+    test: Path | None = runs.TEST,
+    tune: bool = runs.TUNE,
+    input_format: CorpusFormat | None = options.CORPUS_FORMAT,
+    columns: str | None = options.COLUMNS,
+    encoding: str = options.ENCODING,
+    seed: int = runs.SEED,
+    jobs: int | None = runs.JOBS,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Draw learning curves, and compare settings along them.
 

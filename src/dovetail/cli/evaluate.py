@@ -6,16 +6,14 @@ import json
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
 from dovetail.cli.console import count, some, warn
-from dovetail.cli.corpus import Corpora
-from dovetail.cli.domains import Domain, load_model
-from dovetail.cli.kinds import KINDS, LAYERS, kind_of
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.kinds import KINDS, LAYERS, kind_of, load_model
 from dovetail.cli.layers import telling
+from dovetail.cli.options import argument, option, switch
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.scores import (
     Sentences,
@@ -38,46 +36,29 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    data: Annotated[
-        Path | None,
-        typer.Argument(metavar="DATA", help="Annotated text to score the model on (may be .gz); - for standard input."),
-        Reads(),
-    ] = None,
-    model: options.Model = None,
-    gold: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Instead of DATA: the correct annotations; needs --predicted."),
-        Reads(),
-    ] = None,
-    predicted: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The annotations to score, of the same text as --gold."), Reads()
-    ] = None,
-    compare: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Other annotations of the same text: test whether the difference in F1 is significant."
-        ),
-        Reads(),
-    ] = None,
-    input_format: options.InputFormat = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    layer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The layer to score.", show_default="the model's, else ner")
-    ] = None,
-    reliability: Annotated[
-        Path | None,
-        typer.Option(metavar="PICTURE", help="Draw a reliability diagram of the probabilities: .png, .svg or .pdf."),
+    data: Path | None = argument(
+        "DATA", "Annotated text to score the model on (may be .gz); - for standard input.", Reads()
+    ),
+    model: Path | None = options.MODEL,
+    gold: Path | None = option("FILE", "Instead of DATA: the correct annotations; needs --predicted.", Reads()),
+    predicted: Path | None = option("FILE", "The annotations to score, of the same text as --gold.", Reads()),
+    compare: Path | None = option(
+        "FILE", "Other annotations of the same text: test whether the difference in F1 is significant.", Reads()
+    ),
+    input_format: CorpusFormat | None = options.CORPUS_FORMAT,
+    columns: str | None = options.COLUMNS,
+    encoding: str = options.ENCODING,
+    layer: str | None = option("NAME", "The layer to score.", shown="the model's, else ner"),
+    reliability: Path | None = option(
+        "PICTURE",
+        "Draw a reliability diagram of the probabilities: .png, .svg or .pdf.",
         Writes(endings=(".png", ".svg", ".pdf")),
-    ] = None,
-    conlleval: Annotated[bool, typer.Option("--conlleval", help="Print the same report as conlleval.")] = False,
-    max_length: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Leave out sentences with more words.", show_default="no limit"),
-    ] = None,
-    domain: Domain = None,
-    as_json: options.AsJson = False,
-    threads: options.Threads = None,
+    ),
+    conlleval: bool = switch("Print the same report as conlleval."),
+    max_length: int | None = option("N", "Leave out sentences with more words.", shown="no limit", min=1),
+    domain: str | None = options.DOMAIN,
+    as_json: bool = options.AS_JSON,
+    threads: int | None = options.THREADS,
 ) -> None:
     """Score a model, or anyone's predictions, on annotated text.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
 from dovetail.cli.console import say, warn_all
-from dovetail.cli.corpus import Input
-from dovetail.cli.domains import Domain, load_model
+from dovetail.cli.corpus import Input, InputFormat
+from dovetail.cli.kinds import load_model
+from dovetail.cli.options import argument, option
 from dovetail.cli.paths import Reads
 from dovetail.cli.trees import evidence_lines
 from dovetail.errors import DovetailError
@@ -24,37 +24,27 @@ if TYPE_CHECKING:
 
 
 def explain(
-    text: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE|TEXT", help="A file, text in quotes, or nothing for standard input."),
-        Reads(stdin=True),
-    ] = None,
-    model: options.Model = None,
-    token: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--token",
-            "-t",
-            metavar="N|WORD",
-            help="A word, or the number of a token in the input, counted from 1; may be repeated.",
-            show_default="the tokens of all entities",
-        ),
-    ] = None,
-    span: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--span",
-            metavar="START-END[:LABEL]",
-            help="For parsers: a constituent, by the numbers of its first and last word; may be repeated.",
-            show_default="the least probable of each sentence",
-        ),
-    ] = None,
-    top: Annotated[int, typer.Option(metavar="N", min=1, help="Number of features to show for and against.")] = 5,
-    input_format: options.AnyFormat = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    domain: Domain = None,
-    as_json: options.AsJson = False,
+    text: str | None = argument(
+        "FILE|TEXT", "A file, text in quotes, or nothing for standard input.", Reads(stdin=True)
+    ),
+    model: Path | None = options.MODEL,
+    token: list[str] | None = option(
+        "N|WORD",
+        "A word, or the number of a token in the input, counted from 1; may be repeated.",
+        short="-t",
+        shown="the tokens of all entities",
+    ),
+    span: list[str] | None = option(
+        "START-END[:LABEL]",
+        "For parsers: a constituent, by the numbers of its first and last word; may be repeated.",
+        shown="the least probable of each sentence",
+    ),
+    top: int = option("N", "Number of features to show for and against.", default=5, min=1),
+    input_format: InputFormat | None = options.ANY_FORMAT,
+    columns: str | None = options.COLUMNS,
+    encoding: str = options.ENCODING,
+    domain: str | None = options.DOMAIN,
+    as_json: bool = options.AS_JSON,
 ) -> None:
     """Show the features behind a tag or a constituent.
 

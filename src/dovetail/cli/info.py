@@ -6,15 +6,14 @@ import json
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from dovetail.cli import options
 from dovetail.cli.console import count
+from dovetail.cli.options import argument
 from dovetail.cli.paths import Reads
 from dovetail.cli.scores import label_of
-from dovetail.cli.train.summary import STOPPED, file_size
+from dovetail.cli.train.training import STOPPED, file_size
 
 WIDTH = 80
 WEIGHTS = ("weight", "value", "code")
@@ -22,12 +21,8 @@ WEIGHTS = ("weight", "value", "code")
 
 
 def info(
-    model: Annotated[
-        Path | None,
-        typer.Argument(metavar="MODEL", help="A model file.", show_default="dovetail's English model"),
-        Reads(),
-    ] = None,
-    as_json: options.AsJson = False,
+    model: Path | None = argument("MODEL", "A model file.", Reads(), shown=options.ENGLISH),
+    as_json: bool = options.AS_JSON,
 ) -> None:
     """Show what is in a model file: labels, features, scores.
 

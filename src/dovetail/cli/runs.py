@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean, linear_regression
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from dovetail.cli.console import count, say, warn, warn_all
 from dovetail.cli.corpus import Corpora
+from dovetail.cli.options import REQUIRED, option
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import Reporter
 from dovetail.cli.train.doubts import overlap_doubts
@@ -25,39 +24,26 @@ if TYPE_CHECKING:
     from dovetail.curves.runs import Run, RunLog
     from dovetail.text.sentence import Sentence
 
-Train = Annotated[
-    Path, typer.Option("--train", metavar="FILE", help="Annotated text to draw training sentences from."), Reads()
-]
-Dev = Annotated[
-    Path, typer.Option("--dev", metavar="FILE", help="Annotated text to tune and score each model on."), Reads()
-]
-Test = Annotated[
-    Path | None,
-    typer.Option("--test", metavar="FILE", help="Annotated text to score on instead of dev.", show_default="dev"),
-    Reads(),
-]
-Tune = Annotated[
-    bool,
-    typer.Option("--tune/--no-tune", help="Use dev to stop early, to calibrate and to balance precision and recall."),
-]
 WRITTEN = ("runs.jsonl", "curve.csv", "curve.svg", "curve.png")
-Output = Annotated[
-    Path,
-    typer.Option("--output", "-o", metavar="FOLDER", help=f"Write {', '.join(WRITTEN[:-1])} and {WRITTEN[-1]} here."),
+TRAIN = option("FILE", "Annotated text to draw training sentences from.", Reads(), default=REQUIRED)
+DEV = option("FILE", "Annotated text to tune and score each model on.", Reads(), default=REQUIRED)
+TEST = option("FILE", "Annotated text to score on instead of dev.", Reads(), shown="dev")
+TUNE = option(
+    None,
+    "Use dev to stop early, to calibrate and to balance precision and recall.",
+    default=True,
+    flag="--tune/--no-tune",
+)
+OUTPUT = option(
+    "FOLDER",
+    f"Write {', '.join(WRITTEN[:-1])} and {WRITTEN[-1]} here.",
     Writes(inside=WRITTEN),
-]
-Draws = Annotated[int, typer.Option("--draws", metavar="N", min=1, help="Number of random draws to average over.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random draws.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
-        min=1,
-        help="Number of models to train at a time, one per core.",
-        show_default="all cores",
-    ),
-]
+    default=REQUIRED,
+    short="-o",
+)
+DRAWS = option("N", "Number of random draws to average over.", default=3, min=1)
+SEED = option("N", "Seed of the random draws.", default=1, min=0)
+JOBS = option("N", "Number of models to train at a time, one per core.", shown="all cores", min=1)
 
 
 def prepare(output: Path) -> RunLog:

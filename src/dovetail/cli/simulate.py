@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from pathlib import Path
 
 from dovetail.cli import options, runs
-from dovetail.cli.corpus import Corpora
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.options import option
 from dovetail.cli.progress import reporting
-from dovetail.cli.select import Discount, Diversity, Measure
+from dovetail.cli.select import DISCOUNT, DIVERSITY, Measure
 
 
 def simulate(
-    train: runs.Train,
-    dev: runs.Dev,
-    output: runs.Output,
-    start: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random sentences to start with.")] = 100,
-    step: Annotated[int, typer.Option(metavar="N", min=1, help="Number of sentences to add in each round.")] = 100,
-    until: Annotated[int, typer.Option(metavar="N", min=1, help="Number of sentences to stop at.")] = 1000,
-    by: Annotated[
-        list[Measure] | None,
-        typer.Option(
-            "--by",
-            help="Measure of uncertainty; may be repeated. Random choice is always included.",
-            show_default="sequence-entropy",
-        ),
-    ] = None,
-    discount: Discount = 0.0,
-    diversity: Diversity = 0.0,
-    draws: runs.Draws = 3,
-    settings: Annotated[
-        str,
-        typer.Option(
-            "--settings", metavar="SETTING=VALUE,...", help="Settings of the tagger, such as features=plain,l2=1."
-        ),
-    ] = "",
-    test: runs.Test = None,
-    tune: runs.Tune = True,
-    input_format: options.InputFormat = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    seed: runs.Seed = 1,
-    jobs: runs.Jobs = None,
-    quiet: options.Quiet = False,
+    train: Path = runs.TRAIN,
+    dev: Path = runs.DEV,
+    output: Path = runs.OUTPUT,
+    start: int = option("N", "Number of random sentences to start with.", default=100, min=1),
+    step: int = option("N", "Number of sentences to add in each round.", default=100, min=1),
+    until: int = option("N", "Number of sentences to stop at.", default=1000, min=1),
+    by: list[Measure] | None = option(
+        None,
+        "Measure of uncertainty; may be repeated. Random choice is always included.",
+        shown="sequence-entropy",
+    ),
+    discount: float = DISCOUNT,
+    diversity: float = DIVERSITY,
+    draws: int = runs.DRAWS,
+    settings: str = option("SETTING=VALUE,...", "Settings of the tagger, such as features=plain,l2=1.", default=""),
+    test: Path | None = runs.TEST,
+    tune: bool = runs.TUNE,
+    input_format: CorpusFormat | None = options.CORPUS_FORMAT,
+    columns: str | None = options.COLUMNS,
+    encoding: str = options.ENCODING,
+    seed: int = runs.SEED,
+    jobs: int | None = runs.JOBS,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Try out active learning on data that is already labelled.
 

@@ -1,4 +1,4 @@
-"""``dovetail train parser``: constituent trees."""
+"""``dovetail train parser`` and ``joint``: constituent trees, alone or with entities."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dovetail.cli import options
 from dovetail.cli.console import count
+from dovetail.cli.corpus import FormatOfTrees
+from dovetail.cli.options import option
 from dovetail.cli.train.domains import Domains
 from dovetail.cli.train.training import Training
+from dovetail.errors import DovetailError
+from dovetail.models.joint.settings import JointSettings
 from dovetail.models.parser.settings import TreeParserSettings
+
+TREES = option(None, "Format of the input files; trees are in brackets or jsonl.", shown="from the file name")
 
 
 class ParserTraining(Training):
@@ -20,7 +25,7 @@ class ParserTraining(Training):
     domains: ClassVar[type[Domains] | None] = Domains
     takes = "domain dev_domain unlabelled clusters save_clusters init resume half"
     learns = "Trees: brackets, or JSON lines with a field tree (may be .gz)"
-    own: ClassVar[Mapping[str, Any]] = {"input_format": options.TreeFormat}
+    own: ClassVar[Mapping[str, Any]] = {"input_format": (FormatOfTrees | None, TREES)}
 
     def check_data(self, sentences: Sequence[Any], path: Path) -> None:
         """There are trees."""
@@ -41,3 +46,39 @@ class ParserTraining(Training):
     def parts(self, model: Any) -> str:
         """The grammar and the weights."""
         return ", ".join(count(model.card_[f"{noun}s"], noun) for noun in ("symbol", "rule", "weight"))
+
+
+class JointTraining(ParserTraining):
+    """Train one model of constituents and entities."""
+
+    kind, model, settings, domains = "joint", "JointParser", JointSettings, None
+    takes = "trees_only entities_only unlabelled clusters save_clusters init resume half"
+    learns = "JSON lines with trees and entities (may be .gz)"
+
+    def check_options(self) -> None:
+        """Refuse ``--sigma`` where no models differ."""
+        super().check_options()
+        if "sigma" in self.chosen and self.given.trees_only is None and self.given.entities_only is None:
+            raise DovetailError("--sigma needs --trees-only or --entities-only")
+
+    def read_more(self) -> dict[str, Any]:
+        """Sentences that have only trees, or only entities."""
+        paths = {"trees_only": self.given.trees_only, "entities_only": self.given.entities_only}
+        return {name: self.read(path) for name, path in paths.items() if path is not None}
+
+    def left_out(self, card: Mapping[str, Any]) -> list[str]:
+        """Sentences that cannot be learnt from."""
+        some = card["left_out"]
+        reason = "too long, or entities on no constituent"
+        return [f"{count(some, 'sentence')} left out of training: {reason}"] if some else []
+
+    def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
+        """How entities were fitted to constituents, and the score on dev."""
+        score = model.card_["dev"]
+        lines = [] if score is None else ["", f"dev, mean of bracket F1 and entity F1: {score:.2f}"]
+        return [*model.repairs_.lines(), *lines]
+
+    def data(self, card: Mapping[str, Any]) -> str:
+        """Trees with entities, and what has only one of them."""
+        both = f"{count(card['sentences'], 'tree')} with {card['entities']:,} entities"
+        return f"{both}, {card['trees_only']:,} trees alone, {card['entities_only']:,} sentences with entities alone,"

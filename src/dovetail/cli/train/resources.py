@@ -41,10 +41,7 @@ def word_resources(reporter: Reporter, given: Any, threads: int | None) -> dict[
         from dovetail.features.resources.association import Association
 
         reporter.doing("counting association")
-        table = Association.count(
-            given.association, unit="word", encoding=given.encoding,
-            progress=lambda n: reporter.standing(n, None, "words"),
-        )  # fmt: skip
+        table = Association.count(given.association, unit="word", encoding=given.encoding, progress=reporter.counted)
         found["association"] = table.transform("z-score")
     return found
 
@@ -125,12 +122,12 @@ def _learnt(
         [path for path in raw if path not in annotated],
         sentences=(s.words for path in raw if path in annotated for s in formats.sentences(path, encoding=encoding)),
         encoding=encoding,
-        progress=lambda n: reporter.standing(n, None, "words"),
+        progress=reporter.counted,
     )
 
     def told(what: str) -> Any:
         reporter.doing(f"clustering {count(len(counts.words), 'type')}: {what}")
-        return lambda p: reporter.standing(p.done, p.of, "words", p.seconds, p.seconds_left)
+        return reporter.clustered
 
     made = learn_clusterings(counts, threads, told)
     if keep is not None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
-
-import typer
+from typing import Any, ClassVar
 
 from dovetail.cli.console import count
 from dovetail.cli.corpus import CorpusFormat
+from dovetail.cli.options import option
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter
 from dovetail.cli.scores import score
-from dovetail.cli.train.options import FILES, named
+from dovetail.cli.train.options import FILES
 from dovetail.cli.train.resources import character_resources
 from dovetail.cli.train.training import Training
 from dovetail.errors import DovetailError
@@ -28,11 +28,11 @@ class SegmenterTraining(Training):
     takes = "columns association unlabelled clusters lexicon init resume half"
     learns = "A .txt file with words separated by spaces, or annotated text with entities (may be .gz)"
     own: ClassVar[Mapping[str, Any]] = {
-        "unlabelled": named(FILES, "--unlabelled", "RAW", UNLABELLED),
-        "input_format": Annotated[
+        "unlabelled": (FILES, option("RAW", UNLABELLED, Reads())),
+        "input_format": (
             CorpusFormat | None,
-            typer.Option(help="Format of annotated text.", show_default="from the file name; .txt is words"),
-        ],
+            option(None, "Format of annotated text.", shown="from the file name; .txt is words"),
+        ),
     }
     first = "extracting features"
 

@@ -11,25 +11,24 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from dovetail.cli import options
+from dovetail.cli.command import place_of
 from dovetail.cli.console import count, say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.layers import will_need, will_predict
 from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.train.domains import Domains
 from dovetail.cli.train.doubts import dev_doubts
-from dovetail.cli.train.options import (
-    DEFAULTS,
-    choices_of,
-    common_options,
-    given_settings,
-    in_order,
-    setting_options,
-)
+from dovetail.cli.train.options import DEFAULTS, choices_of, common_options, given_settings, setting_options
 from dovetail.cli.train.resources import word_resources
-from dovetail.cli.train.summary import ending
 from dovetail.errors import DovetailError, InputError
 
 ENDING = "Ctrl-C ends training early and saves the best weights so far; the exit code is then 0."
+STOPPED = {
+    "converged": "the objective no longer falls",
+    "dev": "the score on dev no longer rises",
+    "limit": "reached the maximum number of iterations",
+    "interrupted": "interrupted; these are the best weights so far",
+}
 
 
 class Training:
@@ -95,7 +94,8 @@ class Training:
         else:
             lines, parts = self.results(model, held_out.get("", [])), self.parts(model)
             lines += [*([""] if lines else []), f"trained on {self.data(card)} in {seconds:.1f} s"]
-        print("\n".join([*lines, *ending(card, given.output, parts)]))
+        print(*lines, f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}", sep="\n")
+        print(f"model: {given.output} ({file_size(given.output)}, {parts})")
 
     def read_all(self, files: Mapping[str, Path], reporter: Reporter) -> dict[str, list[Any]]:
         """The sentences of files, by their names."""
@@ -218,10 +218,14 @@ def command_of(training: type[Training]) -> Callable[..., None]:
         training(values).run()
 
     own = setting_options(training.settings)
-    several = setting_options(training.domains.settings) if training.domains is not None else iter(())
-    signature = in_order(chain(common_options(training.takes, training.learns, training.own), several, own))
+    several = setting_options(training.domains.settings) if training.domains is not None else ()
+    all_of_them = [*common_options(training.takes, training.learns, training.own), *several, *own]
     train.__name__ = f"train_{training.kind}"
     train.__doc__ = f"{inspect.getdoc(training)}\n\n{ENDING}"
-    train.__signature__ = signature  # type: ignore[attr-defined]
-    train.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
-    return train
+    return options.with_parameters(train, sorted(all_of_them, key=lambda one: place_of(one.name)))
+
+
+def file_size(path: Path) -> str:
+    """How large a file is."""
+    stored = path.stat().st_size
+    return f"{stored / 1e6:.1f} MB" if stored >= 1e5 else f"{stored / 1e3:.0f} kB"
