@@ -21,9 +21,7 @@ def curve(
     dev: Path = runs.DEV,
     output: Path = runs.OUTPUT,
     sizes: str = option(
-        "N,N,...",
-        "Numbers of sentences to train on; all is the whole file.",
-        default="100,250,500,1000,2500,5000,all",
+        "N,N,...", "Numbers of sentences to train on; all is the whole file.", default="100,250,500,1000,2500,5000,all"
     ),
     config: list[str] | None = option(
         "NAME=SETTING=VALUE,...",

@@ -19,9 +19,7 @@ def simulate(
     step: int = option("N", "Number of sentences to add in each round.", default=100, min=1),
     until: int = option("N", "Number of sentences to stop at.", default=1000, min=1),
     by: list[Measure] | None = option(
-        None,
-        "Measure of uncertainty; may be repeated. Random choice is always included.",
-        shown="sequence-entropy",
+        None, "Measure of uncertainty; may be repeated. Random choice is always included.", shown="sequence-entropy"
     ),
     discount: float = DISCOUNT,
     diversity: float = DIVERSITY,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.cli.console import count
-from dovetail.cli.dependencies import attachment_record, attachment_report, check_heads
+from dovetail.cli.dependencies import check_heads
 from dovetail.cli.train.domains import DependencyDomains
 from dovetail.cli.train.training import Training
 from dovetail.models.dependency.settings import DependencySettings
@@ -21,6 +21,7 @@ class DependencyTraining(Training):
 
     kind, model, settings, domains = "dependency", "DependencyParser", DependencySettings, DependencyDomains
     takes = "domain dev_domain columns unlabelled clusters save_clusters init resume half"
+    answers = "relation"
     learns = "Sentences with heads, relations and tags (may be .gz)"
 
     def read(self, path: Path) -> list[Any]:
@@ -38,11 +39,3 @@ class DependencyTraining(Training):
         trees = card["projectivised"]
         told = f"{count(trees, 'tree')} of the training data with crossing arcs, made projective"
         return [*([told] if trees else []), *super().left_out(card)]
-
-    def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
-        """Attachment on dev."""
-        return [attachment_report(attachment_record(dev, list(model.annotate(dev, False))))] if dev else []
-
-    def parts(self, model: Any) -> str:
-        """Relations."""
-        return count(len(model.classes_), "relation")

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dovetail.cli.console import count, some
-from dovetail.cli.nested import nested_record, nested_report
 from dovetail.cli.train.training import Training
 from dovetail.models.nested.settings import NestedSettings
 
@@ -39,14 +38,6 @@ class NestedTraining(Training):
         told = f"labels in dev that are not in the training data, so they cannot be learnt: {some(sorted(unseen))}"
         return self.left_out(model.card_) + ([told] if unseen else [])
 
-    def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
-        """The scores on dev."""
-        return [nested_report(nested_record(dev, list(model.annotate(dev))))] if dev else []
-
     def data(self, card: Mapping[str, Any]) -> str:
         """Sentences and entities."""
         return f"{count(card['sentences'], 'sentence')}, {card['entities']:,} entities"
-
-    def parts(self, model: Any) -> str:
-        """Labels."""
-        return count(len(model.classes_), "label")

@@ -25,6 +25,7 @@ class ParserTraining(Training):
     domains: ClassVar[type[Domains] | None] = Domains
     takes = "domain dev_domain unlabelled clusters save_clusters init resume half"
     learns = "Trees: brackets, or JSON lines with a field tree (may be .gz)"
+    trained_on: ClassVar[Mapping[str, str]] = {"sentences": "tree", "tokens": "word"}
     own: ClassVar[Mapping[str, Any]] = {"input_format": (FormatOfTrees | None, TREES)}
 
     def check_data(self, sentences: Sequence[Any], path: Path) -> None:
@@ -39,10 +40,6 @@ class ParserTraining(Training):
         """Bracket F1 on dev."""
         return [] if model.card_["dev"] is None else [f"dev F1 {model.card_['dev']:.2f}"]
 
-    def data(self, card: Mapping[str, Any]) -> str:
-        """Trees and words."""
-        return f"{count(card['sentences'], 'tree')}, {count(card['tokens'], 'word')}"
-
     def parts(self, model: Any) -> str:
         """The grammar and the weights."""
         return ", ".join(count(model.card_[f"{noun}s"], noun) for noun in ("symbol", "rule", "weight"))
@@ -53,6 +50,7 @@ class JointTraining(ParserTraining):
 
     kind, model, settings, domains = "joint", "JointParser", JointSettings, None
     takes = "trees_only entities_only unlabelled clusters save_clusters init resume half"
+    too_long = "{} left out of training: too long, or entities on no constituent"
     learns = "JSON lines with trees and entities (may be .gz)"
 
     def check_options(self) -> None:
@@ -65,12 +63,6 @@ class JointTraining(ParserTraining):
         """Sentences that have only trees, or only entities."""
         paths = {"trees_only": self.given.trees_only, "entities_only": self.given.entities_only}
         return {name: self.read(path) for name, path in paths.items() if path is not None}
-
-    def left_out(self, card: Mapping[str, Any]) -> list[str]:
-        """Sentences that cannot be learnt from."""
-        some = card["left_out"]
-        reason = "too long, or entities on no constituent"
-        return [f"{count(some, 'sentence')} left out of training: {reason}"] if some else []
 
     def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
         """How entities were fitted to constituents, and the score on dev."""

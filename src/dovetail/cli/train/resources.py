@@ -99,11 +99,7 @@ def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:
 
 
 def _learnt(
-    raw: Sequence[Path],
-    encoding: str,
-    threads: int | None,
-    reporter: Reporter,
-    keep: Path | None,
+    raw: Sequence[Path], encoding: str, threads: int | None, reporter: Reporter, keep: Path | None
 ) -> dict[str, Clustering]:
     """Clusters of the raw text, which may be an annotated file.
 

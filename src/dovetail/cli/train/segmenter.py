@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dovetail.cli.console import count
 from dovetail.cli.corpus import CorpusFormat
 from dovetail.cli.options import option
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter
-from dovetail.cli.scores import score
 from dovetail.cli.train.options import FILES
 from dovetail.cli.train.resources import character_resources
 from dovetail.cli.train.training import Training
@@ -35,6 +33,8 @@ class SegmenterTraining(Training):
         ),
     }
     first = "extracting features"
+    trained_on: ClassVar[Mapping[str, str]] = {"sentences": "sentence", "segments": "segment"}
+    too_long = "{} left out because a segment is too long; see --longest"
 
     def new(self) -> Any:
         """A segmenter of words, if the file is text and nothing else was said, or of a layer."""
@@ -73,24 +73,9 @@ class SegmenterTraining(Training):
         else:
             super().add_resources(model, reporter)
 
-    def left_out(self, card: Mapping[str, Any]) -> list[str]:
-        """Sentences with long segments."""
-        some = card["left_out"]
-        return [f"{count(some, 'sentence')} left out because a segment is too long; see --longest"] if some else []
-
     def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
         """The scores of words, or the table of those of entities."""
-        from dovetail.evaluate import scores_table
-
-        if not dev:
-            return []
-        if self.words:
-            return [str(model.word_scores(dev))]
-        return [scores_table(score(list(dev), list(model.annotate(dev)), model.target))]
-
-    def data(self, card: Mapping[str, Any]) -> str:
-        """Sentences and segments."""
-        return f"{count(card['sentences'], 'sentence')}, {count(card['segments'], 'segment')}"
+        return [str(model.word_scores(dev))] if self.words and dev else super().results(model, dev)
 
     def parts(self, model: Any) -> str:
         """The family of the model."""

@@ -9,7 +9,6 @@ from typing import Any
 from dovetail.cli.console import count, warn_all
 from dovetail.cli.layers import check_named, read_by
 from dovetail.cli.progress import Reporter
-from dovetail.cli.scores import score
 from dovetail.cli.train.domains import TaggerDomains
 from dovetail.cli.train.doubts import doubts
 from dovetail.cli.train.resources import word_resources
@@ -62,12 +61,6 @@ class TaggerTraining(Training):
         advice = "train on more, or with --min-count 1"
         told = f"no feature got a weight, so the answers are the same for any words: {advice}"
         return [] if _weights(model) else [told]
-
-    def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
-        """The table of scores on dev."""
-        from dovetail.evaluate import scores_table
-
-        return [scores_table(score(list(dev), list(model.annotate(dev)), model.target))] if dev else []
 
     def parts(self, model: Any) -> str:
         """Labels and weights."""

@@ -14,8 +14,10 @@ from dovetail.cli import options
 from dovetail.cli.command import place_of
 from dovetail.cli.console import count, say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.kinds import KINDS
 from dovetail.cli.layers import will_need, will_predict
 from dovetail.cli.progress import Reporter, reporting
+from dovetail.cli.scores import score
 from dovetail.cli.train.domains import Domains
 from dovetail.cli.train.doubts import dev_doubts
 from dovetail.cli.train.options import DEFAULTS, choices_of, common_options, given_settings, setting_options
@@ -50,6 +52,12 @@ class Training:
     """Options that are written otherwise here."""
     first: ClassVar[str] = ""
     """What fitting begins with, if the estimator does not tell."""
+    trained_on: ClassVar[Mapping[str, str]] = {"sentences": "sentence", "tokens": "token"}
+    """What the card counts of the data, each with its noun."""
+    answers: ClassVar[str] = "label"
+    """What the model has so many of."""
+    too_long: ClassVar[str] = "{} of the training data left out as too long"
+    """What is said of so many sentences that training could not use."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.given: Any = SimpleNamespace(**{**DEFAULTS, **values})
@@ -196,19 +204,25 @@ class Training:
     def left_out(self, card: Mapping[str, Any]) -> list[str]:
         """What training could not use."""
         some = card.get("left_out")
-        return [f"{count(some, 'sentence')} of the training data left out as too long"] if some else []
+        return [self.too_long.format(count(some, "sentence"))] if some else []
 
     def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
-        """The scores on dev, ready to print."""
-        return []
+        """The scores on dev, as ``dovetail evaluate`` prints them."""
+        from dovetail.evaluate import scores_table
+
+        if not dev:
+            return []
+        found, kind = list(model.annotate(dev)), KINDS.get(self.kind)
+        scores = scores_table(score(dev, found, model.target)) if kind is None else kind.report(kind.scores(dev, found))
+        return [scores]
 
     def data(self, card: Mapping[str, Any]) -> str:
         """What the model was trained on."""
-        return f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
+        return ", ".join(count(card[name], noun) for name, noun in self.trained_on.items())
 
     def parts(self, model: Any) -> str:
         """How large the model is, besides its bytes."""
-        raise NotImplementedError
+        return count(len(model.classes_), self.answers)
 
 
 def command_of(training: type[Training]) -> Callable[..., None]:
