@@ -10,8 +10,7 @@ from dovetail.active.simulation import Simulation, Strategy
 from dovetail.active.uncertainty import uncertainty
 from dovetail.curves.configurations import Configuration
 from dovetail.curves.data import CurveData, draw_order
-from dovetail.curves.runs import Run, RunLog
-from dovetail.curves.train import train_and_score
+from dovetail.curves.runs import Run, RunLog, train_and_score
 from dovetail.errors import DovetailError
 from tests.models.corpus import made
 

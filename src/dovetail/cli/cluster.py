@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from dovetail.cli import options
 from dovetail.cli.command import Commands
 from dovetail.cli.console import count, warn, warn_all
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from dovetail.clusters.clustering import Clustering
     from dovetail.clusters.counts import BigramCounts
 
-app = Commands()
+app = Commands("Make word clusters from raw text, extend and draw them.")
 
 TEXTS = argument(
     "TEXT", "Text with words separated by white space (may be .gz); - for standard input.", Reads(), REQUIRED
@@ -35,13 +33,6 @@ OUTPUT = option(
 )
 MIN_COUNT = option("N", "Leave out words that occur less often.", default=1, min=1)
 MAX_TYPES = option("N", "Keep only the N most frequent types.", min=1)
-
-
-@app.callback(invoke_without_command=True)
-def cluster(context: typer.Context) -> None:
-    """Make word clusters from raw text, extend and draw them."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @app.command("brown")

@@ -105,15 +105,21 @@ class Command(TyperCommand):
 
 
 class Commands(typer.Typer):
-    """An application all of whose commands are of class ``Command``."""
+    """An application all of whose commands are of class ``Command``; with ``help``, a group of them."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, help: str | None = None, **settings: Any) -> None:
+        group: dict[str, Any] = {"help": help, "callback": _show_help, "invoke_without_command": True} if help else {}
         # Plain help, not rich's: it answers in half the time.
-        super().__init__(rich_markup_mode=None, **settings)
+        super().__init__(rich_markup_mode=None, **group, **settings)
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
         """Register a function as a command."""
         return lambda function: super(Commands, self).command(name, cls=Command, **settings)(spelled_out(function))
+
+
+def _show_help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def _label(param: Any) -> str:

@@ -83,7 +83,7 @@ def check_paths(command: Callable[..., Any], values: Mapping[str, Any], labels: 
         for path in _named(values.get(name), role):
             for identity in _files_read(path, role, values):
                 read.setdefault(identity, labels[name])
-    if (redirected := _identity_of_stream(sys.stdout)) in read:
+    if (redirected := _identity(sys.stdout)) in read:
         raise DovetailError(f"the standard output is the file of {read[redirected]}; send it to another file")
     for name, role in outputs:
         for target in _listed(values.get(name)):
@@ -121,7 +121,7 @@ def _named(value: Any, role: Reads) -> Iterator[str]:
 def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[FileId]:
     """The files that are read where a path is given: all in a folder, and both halves of a brat document."""
     if path == "-":
-        yield from filter(None, [_identity_of_stream(sys.stdin)])
+        yield from filter(None, [_identity(sys.stdin)])
         return
     file = Path(path)
     together = [file]
@@ -170,22 +170,12 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _identity(path: Path) -> FileId | None:
-    """The identity of a regular file; None of what is not there, and of pipes and devices, which lose nothing."""
+def _identity(file: Any) -> FileId | None:
+    """The identity of a path or stream; None of what is not there, and of pipes and devices, which lose nothing."""
     try:
-        return _regular(path.stat())
-    except (OSError, ValueError):
+        found = file.stat() if isinstance(file, Path) else os.fstat(file.fileno())
+    except (OSError, ValueError, AttributeError):  # a text to annotate is no name, and a stream may have no file at all
         return None
-
-
-def _identity_of_stream(stream: Any) -> FileId | None:
-    try:
-        return _regular(os.fstat(stream.fileno()))
-    except (OSError, ValueError, AttributeError):  # no stream of a file at all
-        return None
-
-
-def _regular(found: os.stat_result) -> FileId | None:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dovetail.cli import options
-from dovetail.cli.console import count, say, warn, warn_all
+from dovetail.cli.console import count, say, warn
 from dovetail.cli.corpus import Corpora, Input, InputFormat
 from dovetail.cli.kinds import load_model
 from dovetail.cli.options import REQUIRED, argument, option
@@ -19,7 +20,6 @@ from dovetail.errors import DovetailError
 from dovetail.models import settings
 
 if TYPE_CHECKING:
-    from dovetail.text.report import ReadReport
     from dovetail.text.sentence import Sentence
 
 
@@ -74,7 +74,7 @@ def select(
 
     dovetail select --model M news.txt --number 100 --labelled train.conll --output next.conll
     """
-    form = output_format or _format_of(output)
+    form = output_format or SelectionFormat(format_by_name(output, list(SelectionFormat)) or "conll")
     source = Input(str(unlabelled), input_format)
     if source.is_text:
         raise DovetailError(f"{unlabelled}: no such file")
@@ -82,15 +82,13 @@ def select(
     import dovetail
     from dovetail.active import select as choose
     from dovetail.text.formats import write
-    from dovetail.text.report import ReadReport
 
     tagger = load_model(model, None).set_params(threads=threads)
     if not isinstance(tagger, dovetail.Tagger):
         raise DovetailError(f"{model}: sentences are chosen by a tagger, and this is another kind of model")
-    report = ReadReport()
+    corpora = Corpora(None, options.names(columns), encoding)  # labelled files need no format, as in training
     with reporting(quiet) as reporter:
-        known = _labelled(labelled or [], options.names(columns), encoding, report)
-        documents = source.documents(options.names(columns), encoding, report, **reading)
+        documents = source.documents(corpora.columns, encoding, corpora.report, **reading)
         reporter.doing(f"reading {unlabelled}")
         choices = choose(
             tagger,
@@ -99,10 +97,10 @@ def select(
             by=by.value,
             discount=discount,
             diversity=diversity,
-            labelled=known,
+            labelled=chain.from_iterable(map(corpora.sentences, labelled or [])),
             seed=seed,
         )
-    warn_all(report.lines())
+    corpora.warn()
     if len(choices) < number:
         warn(f"{unlabelled} has only {count(len(choices), 'sentence')} to choose from")
     ranked = [choice.with_comments(rank, by.value) for rank, choice in enumerate(choices, 1)]
@@ -119,15 +117,3 @@ def _counted(sentences: Iterable[Sentence], reporter: Reporter) -> Iterator[Sent
             last = time.monotonic()
             reporter.doing(f"{number:,} sentences")
         yield sentence
-
-
-def _format_of(output: Path | None) -> SelectionFormat:
-    return SelectionFormat(format_by_name(output, list(SelectionFormat)) or "conll")
-
-
-def _labelled(paths: list[Path], columns: list[str] | None, encoding: str, report: ReadReport) -> Iterator[Sentence]:
-    """The sentences that are labelled already; an annotated file needs no format, as in training."""
-    for path in paths:
-        corpora = Corpora(None, columns, encoding)
-        corpora.report = report
-        yield from corpora.sentences(path)

@@ -157,10 +157,8 @@ def _scalar(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
     for number in (int, float):
-        try:
+        with suppress(ValueError):
             return number(text)
-        except ValueError:
-            continue
     return text
 
 

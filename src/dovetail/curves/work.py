@@ -41,7 +41,13 @@ def worked(
     [11, 12, 15]
     """
     if jobs == 1 or not tasks:
-        yield from _here(function, tasks, data, following)
+        waiting = deque(tasks)
+        while waiting:
+            task = waiting.popleft()
+            result = function(data, task)
+            if (after := following(task, result)) is not None:
+                waiting.append(after)
+            yield result
         return
     children = set(multiprocessing.active_children())
     # Spawned, not forked: the compiled loops and their threads do not outlive a fork.
@@ -67,8 +73,7 @@ def worked(
                 if future is None:
                     raise KeyboardInterrupt
                 task, result = pending.pop(future), future.result()
-                after = following(task, result)
-                if after is not None:
+                if (after := following(task, result)) is not None:
                     submit(after)
                 yield result
         except BrokenProcessPool:
@@ -90,22 +95,6 @@ def _interrupts_to(note: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def _here(
-    function: Callable[[Any, Job], Result],
-    tasks: Sequence[Job],
-    data: Any,
-    following: Callable[[Job, Result], Job | None],
-) -> Iterator[Result]:
-    waiting = deque(tasks)
-    while waiting:
-        task = waiting.popleft()
-        result = function(data, task)
-        after = following(task, result)
-        if after is not None:
-            waiting.append(after)
-        yield result
 
 
 def _begin(data: Any) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from dovetail.cli.command import Commands
 from dovetail.cli.train.dependency import DependencyTraining
 from dovetail.cli.train.nested import NestedTraining
@@ -14,13 +12,6 @@ from dovetail.cli.train.training import command_of
 
 KINDS = (TaggerTraining, SegmenterTraining, NestedTraining, DependencyTraining, ParserTraining, JointTraining)
 
-app = Commands()
+app = Commands("Train a model on annotated text.")
 for kind in KINDS:
     app.command(kind.kind)(command_of(kind))
-
-
-@app.callback(invoke_without_command=True)
-def train(context: typer.Context) -> None:
-    """Train a model on annotated text."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
