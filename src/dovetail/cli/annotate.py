@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -14,6 +16,7 @@ from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.kinds import Kind, kind_of, load_model
 from dovetail.cli.layers import lacks, telling
+from dovetail.cli.nested import span_chances
 from dovetail.cli.options import argument, option, switch
 from dovetail.cli.paths import Reads, Writes, format_by_name
 from dovetail.cli.words import annotate_words
@@ -45,11 +48,11 @@ def annotate(
         "Format of the output.",
         shown="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
     ),
-    output: Path | None = option(
+    output: Path | None = options.output(
         "FILE",
         "Write to this file (may be .gz), or to this folder for brat.",
         Writes(inside=("*.ann",)),
-        short="-o",
+        None,
         shown="standard output",
     ),
     columns: str | None = options.COLUMNS,
@@ -95,9 +98,7 @@ def annotate(
         read = (replace(document, id=document.id or source.name) for document in read)
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
     if k_best or marginals:
-        from dovetail.cli.details import write_details
-
-        write_details(annotated, output or "-", tagger, k_best or 0, marginals, kind)
+        _write_details(annotated, output or "-", tagger, k_best or 0, marginals, kind)
     else:
         _write(annotated, output, form, kind, tagger.target, documents)
     warn_all(report.lines())
@@ -189,3 +190,45 @@ def _write(
 
         with open_target(output or sys.stdout) as file:
             show(annotated, file, target)
+
+
+def _write_details(
+    documents: Iterable[Document], path: Path | str, model: Any, k_best: int, marginals: bool, kind: Kind | None
+) -> None:
+    """Write annotated documents with more fields: ``k_best``, a list of answers with their ``probability``, best first;
+    ``marginals``, of a tagger an object from label to probability for each word.
+    """
+    from dovetail.text.files import atomic_writer
+
+    of_words = span_chances if getattr(model, "kind", "") == "segmenter" else _labels
+    answer, chances = (kind.answer, kind.marginals) if kind is not None else (_tags, of_words)
+    with atomic_writer(path) as file:
+        for document in documents:
+            sentences = document.sentences
+            more: dict[str, list[Any]] = {}
+            if k_best:
+                ranked = model.kbest(sentences, k_best)
+                more["k_best"] = [[{"probability": one.probability, **answer(one)} for one in all] for all in ranked]
+            if marginals:
+                more["marginals"] = chances(model, sentences)
+            for fields, *values in zip(_objects(document), *more.values(), strict=True):
+                fields |= dict(zip(more, values, strict=True))
+                file.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def _tags(tagging: Any) -> dict[str, Any]:
+    return {"tags": tagging.tags}
+
+
+def _labels(tagger: Any, sentences: Any) -> list[Any]:
+    tables = tagger.predict_marginals(sentences)
+    return [[dict(zip(tagger.classes_, row, strict=True)) for row in table.tolist()] for table in tables]
+
+
+def _objects(document: Document) -> list[dict[str, Any]]:
+    """The sentences as JSON objects, as they are written without details."""
+    from dovetail.text.jsonl import write_jsonl
+
+    lines = io.StringIO()
+    write_jsonl([document], lines)
+    return [json.loads(line) for line in lines.getvalue().split("\n") if line]

@@ -24,13 +24,7 @@ TEXTS = argument(
     "TEXT", "Text with words separated by white space (may be .gz); - for standard input.", Reads(), REQUIRED
 )
 CLUSTERS = argument("CLUSTERS", "Clusters: a paths file (may be .gz) or a .clusters file.", Reads(), REQUIRED)
-OUTPUT = option(
-    "FILE",
-    "Write paths to this file (may be .gz), or a compact .clusters file.",
-    Writes(),
-    default=REQUIRED,
-    short="-o",
-)
+OUTPUT = options.output("FILE", "Write paths to this file (may be .gz), or a compact .clusters file.", Writes())
 MIN_COUNT = option("N", "Leave out words that occur less often.", default=1, min=1)
 MAX_TYPES = option("N", "Keep only the N most frequent types.", min=1)
 
@@ -135,9 +129,7 @@ def cluster_assign(
 @app.command("tree")
 def cluster_tree(
     clusters: Path = CLUSTERS,
-    output: Path = option(
-        "PICTURE", "Write an .svg or .png.", Writes(endings=(".svg", ".png")), default=REQUIRED, short="-o"
-    ),
+    output: Path = options.output("PICTURE", "Write an .svg or .png.", Writes(endings=(".svg", ".png"))),
     depth: int = option("N", "Number of levels to draw.", default=5, min=1, max=10),
     words: int = option("N", "Number of words to show for each branch.", default=6, min=1, max=20),
     below: str = option("BITS", "Draw only the part below this path.", default=""),

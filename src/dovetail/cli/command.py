@@ -91,7 +91,8 @@ class Command(TyperCommand):
             if record is not None and param.param_type_name == "argument":
                 arguments.append((_argument(param), _plain(record[1])))
             elif record is not None:
-                options.append((self.group_of(param.name or ""), (_plain_names(record[0]), _plain(record[1]))))
+                names = re.sub(r"<list\[(.*)\]>", r"<\1>", record[0])  # the choices of a list as those of any other
+                options.append((self.group_of(param.name or ""), (names, _plain(record[1]))))
         grouped = len(options) > SHORT
         width = min(30, max(len(names) for _, (names, _) in options))
         _section(formatter, "Arguments", arguments, 0)
@@ -131,11 +132,6 @@ def _label(param: Any) -> str:
 
 def _argument(param: Any) -> str:
     return str(param.metavar or param.name.upper())
-
-
-def _plain_names(names: str) -> str:
-    """The names of an option, with the choices of a list as those of any other."""
-    return re.sub(r"<list\[(.*)\]>", r"<\1>", names)
 
 
 def _plain(text: str) -> str:

@@ -8,25 +8,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli import options
+from dovetail.cli import options, scores
 from dovetail.cli.console import count, some, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.kinds import KINDS, LAYERS, kind_of, load_model
 from dovetail.cli.layers import telling
 from dovetail.cli.options import argument, option, switch
 from dovetail.cli.paths import Reads, Writes
-from dovetail.cli.scores import (
-    Sentences,
-    answers,
-    calibration,
-    calibration_line,
-    interval_line,
-    label_of,
-    odd_tags,
-    score,
-    spells_entities,
-    tagset,
-)
+from dovetail.cli.scores import Sentences, label_of, spells_entities, tagset
 from dovetail.cli.words import evaluate_words
 from dovetail.errors import DovetailError, InputError
 
@@ -128,10 +117,12 @@ def _evaluate_tags(
     as_json: bool,
 ) -> None:
     """Scores of entities or of labels, found by a tagger or in a file."""
+    from dovetail.evaluate import reliability_plot
+
     gold = texts.gold
     if predicted is not None:
         layer = layer or "ner"
-        if odd := odd_tags(tagset(gold, layer)):
+        if odd := scores.odd_tags(tagset(gold, layer)):
             warn(f"{texts.truth}: tags that are not valid entity tags, read as O: {some(odd)}")
         found = texts.read(predicted)
         _check_same_text(gold, found, predicted)
@@ -139,17 +130,19 @@ def _evaluate_tags(
         layer = layer or tagger.target
         _warn_of_unknown(tagger, gold, layer)
         found = list(tagger.annotate(telling(tagger, gold)))
-    scores = score(gold, found, layer)
-    promise = calibration(gold, found, layer)
+    result: Any = scores.score(gold, found, layer)
+    promise = scores.calibration(gold, found, layer)
     rival = texts.read(compare) if compare is not None else None
     texts.corpora.warn()
-    record, lines = _results(scores, promise, *_bootstrap(gold, found, rival, layer, compare))
-    if conlleval:
-        _print_conlleval(scores)
-    else:
-        print(json.dumps(record, ensure_ascii=False) if as_json else "\n".join(lines))
-    if reliability is not None:
-        _draw(promise, reliability)
+    record, lines = _results(result, promise, *_bootstrap(gold, found, rival, layer, compare))
+    if conlleval and not hasattr(result, "report"):
+        raise DovetailError("--conlleval prints scores of entities, and this layer has none")
+    shown = "\n".join(lines) + "\n" if not as_json else json.dumps(record, ensure_ascii=False) + "\n"
+    print(result.report() if conlleval else shown, end="")
+    if reliability is not None and promise is None:
+        raise DovetailError(f"{reliability}: nothing to draw: no entity was predicted with a probability")
+    if reliability is not None and promise is not None:
+        reliability_plot(promise, reliability, "Reliability of entity probabilities")
 
 
 def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
@@ -178,40 +171,26 @@ def _bootstrap(
         if rival is not None:
             raise DovetailError(f"{compare}: --compare needs entities, and the layer {layer!r} has none")
         return None, None
-    counts = entity_counts(*answers(gold, predicted, layer))
+    counts = entity_counts(*scores.answers(gold, predicted, layer))
     if rival is None:
         return bootstrap_interval(counts), None
-    return bootstrap_interval(counts), paired_bootstrap(counts, entity_counts(*answers(gold, rival, layer)))
-
-
-def _draw(promise: CalibrationReport | None, path: Path) -> None:
-    if promise is None:
-        raise DovetailError(f"{path}: nothing to draw: no entity was predicted with a probability")
-    from dovetail.evaluate import reliability_plot
-
-    reliability_plot(promise, path, "Reliability of entity probabilities")
-
-
-def _print_conlleval(scores: Any) -> None:
-    if not hasattr(scores, "report"):
-        raise DovetailError("--conlleval prints scores of entities, and this layer has none")
-    print(scores.report(), end="")
+    return bootstrap_interval(counts), paired_bootstrap(counts, entity_counts(*scores.answers(gold, rival, layer)))
 
 
 def _results(
-    scores: Any, promise: CalibrationReport | None, interval: ScoreInterval | None, comparison: Comparison | None
+    result: Any, promise: CalibrationReport | None, interval: ScoreInterval | None, comparison: Comparison | None
 ) -> tuple[dict[str, Any], list[str]]:
     """All that is known, for programs, and as lines for people."""
     from dovetail.evaluate import scores_dict, scores_table
 
-    record, lines = scores_dict(scores), [scores_table(scores)]
+    record, lines = scores_dict(result), [scores_table(result)]
     if interval is not None:
         record["f1_interval"] = [interval.low, interval.high]
-        lines.append(interval_line(interval.f1, interval.low, interval.high))
+        lines.append(scores.interval_line(interval.f1, interval.low, interval.high))
     if promise is not None:
         names = ("expected_calibration_error", "maximum_calibration_error", "brier_score", "log_loss")
         record["calibration"] = {"answers": promise.count, **{name: getattr(promise, name) for name in names}}
-        lines.append(calibration_line(promise.expected_calibration_error, promise.count))
+        lines.append(scores.calibration_line(promise.expected_calibration_error, promise.count))
     if comparison is not None:
         record["comparison"] = asdict(comparison)
         lines.append(

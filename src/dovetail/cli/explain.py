@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli import options
+from dovetail.cli import options, trees
 from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.kinds import load_model
 from dovetail.cli.options import argument, option
 from dovetail.cli.paths import Reads
-from dovetail.cli.trees import evidence_lines
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -62,12 +61,10 @@ def explain(
     if getattr(tagger, "kind", "") == "parser":
         _explain_trees(tagger, sentences, span or [], token, top, as_json)
         return
-    if span or not hasattr(tagger, "explain"):
-        raise DovetailError(
-            "--span is for parsers; this model explains words: see --token"
-            if span
-            else "this kind of model cannot be explained"
-        )
+    if span:
+        raise DovetailError("--span is for parsers; this model explains words: see --token")
+    if not hasattr(tagger, "explain"):
+        raise DovetailError("this kind of model cannot be explained")
     chosen = list(_chosen(tagger, sentences, token or []))
     explanations = [(number, tagger.explain(sentence, position)) for number, sentence, position in chosen]
     if as_json:
@@ -81,8 +78,6 @@ def explain(
 def _explain_trees(
     parser: Parser, sentences: Sequence[Sentence], spans: list[str], token: list[str] | None, top: int, as_json: bool
 ) -> None:
-    from dovetail.cli import trees
-
     if token:
         raise DovetailError("--token is for taggers; this is a parser: use --span START-END")
     if spans and len(sentences) != 1:
@@ -115,7 +110,7 @@ def _paragraph(number: int, explanation: Explanation, top: int) -> str:
     listed = ", ".join(f"{tag} {p:.3f}" for tag, p in others[:4])
     lines = [f"{number}  {explanation.word}  {explanation.tag} {probability:.3f}"]
     lines += [f"   or       {listed}"] if listed else []
-    return "\n".join([*lines, *evidence_lines(explanation.for_tag[:top], explanation.against_tag[:top])])
+    return "\n".join([*lines, *trees.evidence_lines(explanation.for_tag[:top], explanation.against_tag[:top])])
 
 
 def _record(number: int, explanation: Explanation, top: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dovetail.cli import dependencies, nested, trees
-from dovetail.cli.details import span_chances
+from dovetail.cli.nested import span_chances
 from dovetail.cli.progress import watch
 from dovetail.errors import DovetailError
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli.details import span_list
 from dovetail.cli.scores import calibration, calibration_line, f1_interval, interval_line
 
 if TYPE_CHECKING:
     from dovetail.models.answer import Answer
     from dovetail.text.sentence import Sentence, Span
+
+SEEN = 0.005
+"""Entities and constituents less probable are not listed among the marginals."""
 
 
 def show(sentence: Sentence) -> str:
@@ -33,7 +35,15 @@ def _mark(span: Span) -> str:
 
 def answer(tree: Answer) -> dict[str, Any]:
     """Nested entities."""
-    return {"entities": span_list(tree.spans or ())}
+    return {"entities": [[span.start, span.end, span.label] for span in tree.spans or ()]}
+
+
+def span_chances(model: Any, sentences: Any) -> list[Any]:
+    """The marginals of a model of spans: every entity or constituent that has a chance."""
+    return [
+        [{"start": s.start, "end": s.end, "label": s.label, "probability": s.probability} for s in spans]
+        for spans in model.predict_marginals(sentences, SEEN)
+    ]
 
 
 def nested_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:

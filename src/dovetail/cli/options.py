@@ -53,6 +53,11 @@ def option(
     )
 
 
+def output(metavar: str, help: str, role: Writes, default: Any = REQUIRED, shown: str | bool = True) -> Any:
+    """The option ``--output``: where results go."""
+    return option(metavar, help, role, default=default, shown=shown, short="-o")
+
+
 def switch(help: str, flag: str = "", short: str = "") -> Any:
     """An option that is given or not."""
     return option(None, help, default=False, flag=flag, short=short)

@@ -47,17 +47,14 @@ class Writes:
     """The name must have one of these."""
 
 
-Role = Reads | Writes
-
-
-def roles(command: Callable[..., Any]) -> dict[str, Role]:
+def roles(command: Callable[..., Any]) -> dict[str, Reads | Writes]:
     """The roles of the parameters of a function, as its annotations declare them.
 
     >>> def copy(source: Annotated[Path, Reads()], target: Annotated[Path, Writes()], quiet: bool = False) -> None: ...
     >>> roles(copy)["target"]
     Writes(inside=(), beside=(), endings=())
     """
-    found: dict[str, Role] = {}
+    found: dict[str, Reads | Writes] = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         is_annotated = get_origin(parameter.annotation) is Annotated
         marks = [m for m in get_args(parameter.annotation) if isinstance(m, Reads | Writes)] if is_annotated else []
@@ -96,8 +93,8 @@ def check_paths(command: Callable[..., Any], values: Mapping[str, Any], labels: 
                 else:
                     continue
                 raise DovetailError(f"{file}: {clash}; choose another name")
-            if role.endings:
-                check_ending(Path(target), role.endings)
+            if role.endings and Path(target).suffix.lower() not in role.endings:
+                raise DovetailError(f"{target}: cannot be written: the name must end in {one_of(role.endings)}")
             if not role.inside:
                 check_writable(Path(target))
 
@@ -138,18 +135,12 @@ def _named_inside(file: Path) -> list[Path]:
     """The files that a TOML file may name: clusters and lists of a feature set, relative to its folder."""
     import tomllib
 
+    from dovetail.curves.configurations import strings_in
+
     try:
-        found: list[Any] = [tomllib.loads(file.read_text(encoding="utf-8"))]
+        return [file.parent / name for name in strings_in(tomllib.loads(file.read_text(encoding="utf-8")))]
     except (OSError, ValueError):  # whoever reads it says what is wrong
         return []
-    paths = []
-    while found:
-        value = found.pop()
-        if isinstance(value, dict | list):
-            found += value.values() if isinstance(value, dict) else value
-        elif isinstance(value, str):
-            paths.append(file.parent / value)
-    return paths
 
 
 def _files_written(path: Path, role: Writes) -> Iterable[Path]:
@@ -199,12 +190,6 @@ def check_writable(path: Path) -> None:
         raise DovetailError(f"{path}: cannot be written: permission denied") from None
     except OSError as error:
         raise DovetailError(f"{path}: cannot be written: {why_not_written(path, error)}") from None
-
-
-def check_ending(path: Path, endings: Iterable[str]) -> None:
-    """Refuse a name that does not say which kind of file to write."""
-    if path.suffix.lower() not in endings:
-        raise DovetailError(f"{path}: cannot be written: the name must end in {one_of(endings)}")
 
 
 def format_by_name(output: Path | None, known: Collection[str]) -> str | None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -135,9 +136,7 @@ def _times(seconds: float, left: float) -> str:
 
 # compilation: it happens once on a machine, so the user is told, and it does not count when time is estimated
 
-ABOUT = 10
-"""Seconds that compiling takes on a usual machine."""
-NOTICE = f"compiling, about {ABOUT} s; this happens only the first time on this machine"
+NOTICE = "compiling, about 10 s; this happens only the first time on this machine"
 PATIENCE = 1.0
 """Seconds of compiling after which the user is told."""
 
@@ -188,15 +187,12 @@ def on_a_terminal(message: str) -> None:
 
 
 WATCH = Watch(on_a_terminal)
-_watched = False
 
 
+@cache
 def watch() -> None:
     """Listen from now on. It imports numba: call it where that is about to happen."""
-    global _watched
-    if not _watched:
-        from numba.core import event
+    from numba.core import event
 
-        _watched = True
-        event.Listener.register(Watch)
-        event.register("numba:compile", WATCH)  # type: ignore[no-untyped-call]
+    event.Listener.register(Watch)
+    event.register("numba:compile", WATCH)  # type: ignore[no-untyped-call]

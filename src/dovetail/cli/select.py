@@ -47,8 +47,8 @@ def select(
     ),
     number: int = option("N", "Number of sentences to choose.", default=100, short="-n", min=1),
     model: Path | None = options.MODEL,
-    output: Path | None = option(
-        "FILE", "Write to this file (may be .gz).", Writes(), short="-o", shown="standard output"
+    output: Path | None = options.output(
+        "FILE", "Write to this file (may be .gz).", Writes(), None, shown="standard output"
     ),
     by: Measure = option(None, "Measure of uncertainty.", default=Measure.sequence_entropy),
     discount: float = DISCOUNT,

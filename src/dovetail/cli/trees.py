@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli.details import span_list
+from dovetail.cli import nested
 from dovetail.cli.scores import f1_interval
 from dovetail.errors import DovetailError
 
@@ -82,7 +82,7 @@ def show_both(sentence: Sentence) -> str:
 
 def answer_both(parse: Answer) -> dict[str, Any]:
     """A tree in brackets, and its entities."""
-    return answer(parse) | {"entities": span_list(parse.spans or ())}
+    return answer(parse) | nested.answer(parse)
 
 
 def joint_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:
@@ -99,13 +99,8 @@ def joint_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dic
         if sentence.tree is not None
         for span in sentence.spans
     )
-    return bracket_record(gold, predicted) | {
-        "entity_precision": entities.precision,
-        "entity_recall": entities.recall,
-        "entity_f1": entities.f1,
-        "entities": entities.gold,
-        "crossing_entities": crossing,
-    }
+    record = {f"entity_{name}": getattr(entities, name) for name in ("precision", "recall", "f1")}
+    return bracket_record(gold, predicted) | record | {"entities": entities.gold, "crossing_entities": crossing}
 
 
 def joint_report(record: dict[str, Any]) -> str:

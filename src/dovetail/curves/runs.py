@@ -111,7 +111,7 @@ class Task:
         """Train, score and choose."""
         done = train_and_score(self.configuration, data, self.indices)
         return Run(
-            self.fingerprint(data), self.series, self.draw, self.size, data.tokens(self.indices),
+            self.fingerprint(data), self.series, self.draw, self.size, sum(len(data.train[i]) for i in self.indices),
             done.score, done.seconds, done.precision, done.recall, self.choose(done.model, data),
         )  # fmt: skip
 
@@ -165,13 +165,9 @@ def finished_runs(
             task = following(task, run)
         if task is not None:
             waiting.append(task)
-    for run in worked(_run, waiting, data, jobs, following):
+    for run in worked(Task.run, waiting, data, jobs, following):
         log.add(run)
         yield run, False
-
-
-def _run(data: CurveData, task: Task) -> Run:
-    return task.run(data)
 
 
 @dataclass(frozen=True)
@@ -199,6 +195,10 @@ class LearningCurve:
             for draw in (orders if size < pool else [1])
             for configuration in self.configurations
         ]
+
+    def sizes_of_runs(self, data: CurveData) -> list[int]:
+        """How many sentences each run trains on."""
+        return [task.size for task in self.tasks(data)]
 
     def runs(self, data: CurveData, log: RunLog, jobs: int = 1) -> Iterator[tuple[Run, bool]]:
         """Every run as it finishes, each with whether the log had it already."""

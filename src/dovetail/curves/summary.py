@@ -52,10 +52,6 @@ class Curve:
     name: str
     points: tuple[Point, ...]
 
-    def first_to_reach(self, score: float) -> Point | None:
-        """The smallest measured size whose mean is at least this score."""
-        return next((point for point in self.points if point.mean >= score), None)
-
 
 def curves_of(runs: Iterable[Run]) -> list[Curve]:
     """The curves of runs, series in the order in which they come.
@@ -135,7 +131,7 @@ def savings(curves: Sequence[Curve], reference: Curve) -> list[str]:
     for curve in curves:
         if curve.name == reference.name:
             continue
-        point = curve.first_to_reach(goal.mean)
+        point = next((point for point in curve.points if point.mean >= goal.mean), None)
         if point is not None:
             lines.append(f"{curve.name} reaches {target} with {_amount(point)}")
         else:

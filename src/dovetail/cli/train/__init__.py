@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dovetail.cli.command import Commands
-from dovetail.cli.train.dependency import DependencyTraining
 from dovetail.cli.train.nested import NestedTraining
-from dovetail.cli.train.parser import JointTraining, ParserTraining
+from dovetail.cli.train.parser import DependencyTraining, JointTraining, ParserTraining
 from dovetail.cli.train.segmenter import SegmenterTraining
 from dovetail.cli.train.tagger import TaggerTraining
 from dovetail.cli.train.training import command_of

@@ -19,12 +19,11 @@ TYPES = {"int": int, "float": float, "bool": bool}
 METAVARS = {"int": "N", "float": "X"}
 FILE, FILES, NAMED = Path | None, list[Path] | None, list[str] | None
 PAIR = Reads(named=True)
-MODEL_FILE = Writes(beside=(".checkpoint",))
 CLUSTER_FILES = Writes(inside=("brown.paths", "exchange.paths", "fine.paths"))
 UNLABELLED = "Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated."
 
 COMMON: dict[str, tuple[Any, Param]] = {
-    "output": (Path, option("FILE", "Write the model to this file.", MODEL_FILE, default=REQUIRED, short="-o")),
+    "output": (Path, options.output("FILE", "Write the model to this file.", Writes(beside=(".checkpoint",)))),
     "dev": (FILE, option("FILE", "Held-out text, to stop at the best score and to tune on.", Reads())),
     "domain": (
         NAMED,

@@ -1,4 +1,4 @@
-"""``dovetail train parser`` and ``joint``: constituent trees, alone or with entities."""
+"""``dovetail train parser``, ``joint`` and ``dependency``: constituents, alone or with entities, and dependencies."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 from dovetail.cli.console import count
 from dovetail.cli.corpus import FormatOfTrees
+from dovetail.cli.dependencies import check_heads
 from dovetail.cli.options import option
-from dovetail.cli.train.domains import Domains
+from dovetail.cli.train.domains import DependencyDomains, Domains
 from dovetail.cli.train.training import Training
 from dovetail.errors import DovetailError
+from dovetail.models.dependency.settings import DependencySettings
 from dovetail.models.joint.settings import JointSettings
 from dovetail.models.parser.settings import TreeParserSettings
 
@@ -74,3 +76,31 @@ class JointTraining(ParserTraining):
         """Trees with entities, and what has only one of them."""
         both = f"{count(card['sentences'], 'tree')} with {card['entities']:,} entities"
         return f"{both}, {card['trees_only']:,} trees alone, {card['entities_only']:,} sentences with entities alone,"
+
+
+class DependencyTraining(Training):
+    """Train a parser of projective dependency trees.
+
+    It finds heads and relations, with a probability for every arc.
+    """
+
+    kind, model, settings, domains = "dependency", "DependencyParser", DependencySettings, DependencyDomains
+    takes = "domain dev_domain columns unlabelled clusters save_clusters init resume half"
+    answers = "relation"
+    learns = "Sentences with heads, relations and tags (may be .gz)"
+
+    def read(self, path: Path) -> list[Any]:
+        """Sentences whose heads make trees."""
+        found = super().read(path)
+        check_heads(found, path, self.corpora)
+        return found
+
+    def needs(self, model: Any, sentences: Sequence[Any]) -> list[str]:
+        """Parts of speech, unless they are predicted."""
+        return [] if model.predict_tags else [model.tags]
+
+    def left_out(self, card: Mapping[str, Any]) -> list[str]:
+        """Trees that had to be changed, and long sentences."""
+        trees = card["projectivised"]
+        told = f"{count(trees, 'tree')} of the training data with crossing arcs, made projective"
+        return [*([told] if trees else []), *super().left_out(card)]
