@@ -89,7 +89,7 @@ def annotate(
     if source.format == InputFormat.text and (needs := getattr(tagger, "needs", ())):
         raise DovetailError(lacks(getattr(tagger, "kind", "tagger"), needs))
     form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
-    _check_wishes(tagger, kind, form, output, threshold, documents, bool(k_best or marginals))
+    _check_wishes(tagger, form, output, threshold, documents, bool(k_best or marginals))
     report = ReadReport()
     reading = options.text_options(source.format, lines, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
@@ -98,22 +98,17 @@ def annotate(
         read = (replace(document, id=document.id or source.name) for document in read)
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
     if k_best or marginals:
-        _write_details(annotated, output or "-", tagger, k_best or 0, marginals, kind)
+        _write_details(annotated, output or "-", tagger, k_best or 0, marginals)
     else:
-        _write(annotated, output, form, kind, tagger.target, documents)
+        _write(annotated, output, form, tagger, documents)
     warn_all(report.lines())
 
 
 def _check_wishes(
-    tagger: Any,
-    kind: Kind | None,
-    form: OutputFormat,
-    output: Path | None,
-    threshold: float,
-    documents: bool,
-    details: bool,
+    tagger: Any, form: OutputFormat, output: Path | None, threshold: float, documents: bool, details: bool
 ) -> None:
     """Refuse what this kind of model or this format cannot give."""
+    kind = kind_of(tagger)
     if (details or documents) and form != OutputFormat.jsonl:
         raise DovetailError(f"--k-best, --marginals and --documents need the output format jsonl, not {form}")
     if documents and details:
@@ -134,9 +129,8 @@ def _draw(annotated: Iterable[Document], output: Path | None, picture: Callable[
 
     pictures = [picture(sentence) for document in annotated for sentence in document if len(sentence)]
     if len(pictures) > 1 and output is None:
-        raise DovetailError(
-            f"there is one picture per sentence, and {len(pictures)} sentences: name a file with --output"
-        )
+        told = f"there is one picture per sentence, and {len(pictures)} sentences"
+        raise DovetailError(f"{told}: name a file with --output")
     for number, drawn in enumerate(pictures, 1):
         numbered = output.with_stem(f"{output.stem}-{number}") if output and len(pictures) > 1 else output
         with open_target(numbered or "-") as file:
@@ -166,18 +160,11 @@ def _tag(tagger: Tagger, sentences: Iterable[Sentence], threshold: float, probab
         yield sentence
 
 
-def _write(
-    annotated: Iterable[Document],
-    output: Path | None,
-    form: OutputFormat,
-    kind: Kind | None,
-    target: str,
-    documents: bool,
-) -> None:
+def _write(annotated: Iterable[Document], output: Path | None, form: OutputFormat, model: Any, documents: bool) -> None:
     from dovetail.text.files import open_target
     from dovetail.text.formats import write
 
-    where = output or "-"
+    kind, where = kind_of(model), output or "-"
     if kind is not None and kind.picture is not None and form == OutputFormat.svg:
         _draw(annotated, output, kind.picture)
     elif form != OutputFormat.pretty:
@@ -189,19 +176,18 @@ def _write(
         from dovetail.cli.display import show
 
         with open_target(output or sys.stdout) as file:
-            show(annotated, file, target)
+            show(annotated, file, model.target)
 
 
-def _write_details(
-    documents: Iterable[Document], path: Path | str, model: Any, k_best: int, marginals: bool, kind: Kind | None
-) -> None:
+def _write_details(documents: Iterable[Document], path: Path | str, model: Any, k_best: int, marginals: bool) -> None:
     """Write annotated documents with more fields: ``k_best``, a list of answers with their ``probability``, best first;
     ``marginals``, of a tagger an object from label to probability for each word.
     """
     from dovetail.text.files import atomic_writer
 
+    kind = kind_of(model)
     of_words = span_chances if getattr(model, "kind", "") == "segmenter" else _labels
-    answer, chances = (kind.answer, kind.marginals) if kind is not None else (_tags, of_words)
+    answer, chances = (kind.answer, kind.marginals) if kind else (lambda tagging: {"tags": tagging.tags}, of_words)
     with atomic_writer(path) as file:
         for document in documents:
             sentences = document.sentences
@@ -214,10 +200,6 @@ def _write_details(
             for fields, *values in zip(_objects(document), *more.values(), strict=True):
                 fields |= dict(zip(more, values, strict=True))
                 file.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
-
-
-def _tags(tagging: Any) -> dict[str, Any]:
-    return {"tags": tagging.tags}
 
 
 def _labels(tagger: Any, sentences: Any) -> list[Any]:

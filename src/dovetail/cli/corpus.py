@@ -135,12 +135,14 @@ class Input:
         return Path(self.argument.removesuffix(".gz")).stem if is_file else None
 
     def _is_text(self) -> bool:
+        from dovetail.text.formats import guess_format
+
         if not self.argument.strip():
             raise InputError("the text to annotate is empty; give a text or a file, or leave it out to read a pipe")
         if self.argument == "-" or _exists(self.argument):
             return False
         words = self.argument.split()
-        if len(words) > 1 and not _ends_like_a_file(self.argument):
+        if len(words) > 1 and not self.argument.endswith(".gz") and guess_format(self.argument[-100:]) is None:
             return True
         if len(words) > 2 and "/" not in self.argument:
             say(f"{self.argument}: taken as text, because there is no such file")
@@ -178,9 +180,3 @@ def _exists(name: str) -> bool:
         return Path(name).exists()
     except (OSError, ValueError):  # a long text is no possible name, nor is one with a NUL
         return False
-
-
-def _ends_like_a_file(name: str) -> bool:
-    from dovetail.text.formats import guess_format
-
-    return name.endswith(".gz") or guess_format(name[-100:]) is not None

@@ -82,7 +82,7 @@ def curve(
         configuration.build()  # a wrong setting is told before anything is read
     corpora = Corpora(input_format, options.names(columns), encoding)
     done, log = _carried_out(plan, corpora, train, dev, test, tune, output, jobs, quiet)
-    _results(done, log, [configuration.name for configuration in chosen], 0, output, "Learning curve")
+    _results(done, log, [configuration.name for configuration in chosen], 0, "Learning curve")
 
 
 def simulate(
@@ -126,7 +126,7 @@ def simulate(
     corpora = Corpora(input_format, options.names(columns), encoding)
     done, log = _carried_out(plan, corpora, train, dev, test, tune, output, jobs, quiet)
     names = [way.name for way in ways]  # random comes last
-    _results(done, log, names, -1, output, "Chosen and random sentences", ("sentences", "tokens"))
+    _results(done, log, names, -1, "Chosen and random sentences", ("sentences", "tokens"))
 
 
 def _configurations(listed: list[str] | None, file: Path | None) -> list[Configuration]:
@@ -144,14 +144,13 @@ def parse_sizes(text: str) -> list[int | None]:
     [100, 2500, None]
     """
     sizes: list[int | None] = []
+    advice = "give a list such as 100,500,all"
     for name in options.names(text) or []:
         if name != "all" and not (name.isascii() and name.isdigit() and int(name)):
-            raise DovetailError(
-                f"--sizes {text}: {name!r} is not a number of sentences; give a list such as 100,500,all"
-            )
+            raise DovetailError(f"--sizes {text}: {name!r} is not a number of sentences; {advice}")
         sizes.append(None if name == "all" else int(name))
     if not sizes:
-        raise DovetailError("--sizes is empty; give a list such as 100,500,all")
+        raise DovetailError(f"--sizes is empty; {advice}")
     return sizes
 
 
@@ -257,13 +256,7 @@ def describe_seconds(seconds: float) -> str:
 
 
 def _results(
-    runs: Sequence[Run],
-    log: RunLog,
-    order: Sequence[str],
-    reference: int,
-    output: Path,
-    title: str,
-    axes: Sequence[Axis] = ("sentences",),
+    runs: list[Run], log: RunLog, order: list[str], reference: int, title: str, axes: Sequence[Axis] = ("sentences",)
 ) -> None:
     """Write the points as CSV and the pictures; print the table, and what each curve saves over the reference.
 
@@ -277,10 +270,10 @@ def _results(
         warn(f"{log.path}: left out {count(strangers, 'run')} of other data, settings or sizes")
     rank = {name: number for number, name in enumerate(order)}
     curves = curves_of(sorted(runs, key=lambda run: rank.get(run.series, len(rank))))
-    with atomic_writer(output / "curve.csv") as file:
+    with atomic_writer(log.path.with_name("curve.csv")) as file:
         file.write(curves_csv(curves))
     if find_spec("matplotlib") is not None:
         metric = "F1" if any(run.precision is not None for run in runs) else "accuracy"
         for suffix in ("svg", "png"):
-            draw_curves(curves, output / f"curve.{suffix}", title, metric, axes)
+            draw_curves(curves, log.path.with_name(f"curve.{suffix}"), title, metric, axes)
     print("\n".join([curves_table(curves), *savings(curves, curves[reference])]))

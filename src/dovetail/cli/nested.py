@@ -9,7 +9,7 @@ from dovetail.cli.scores import calibration, calibration_line, f1_interval, inte
 
 if TYPE_CHECKING:
     from dovetail.models.answer import Answer
-    from dovetail.text.sentence import Sentence, Span
+    from dovetail.text.sentence import Sentence
 
 SEEN = 0.005
 """Entities and constituents less probable are not listed among the marginals."""
@@ -25,12 +25,9 @@ def show(sentence: Sentence) -> str:
     before, after = [""] * len(sentence), [""] * len(sentence)
     for span in sorted(sentence.spans, key=lambda span: (span.start, -span.end)):
         before[span.start] += "["
-        after[span.end - 1] = f" {_mark(span)}]" + after[span.end - 1]
+        chance = "" if span.probability is None else f" {span.probability:.2f}"
+        after[span.end - 1] = f" {span.label}{chance}]" + after[span.end - 1]
     return " ".join(map("".join, zip(before, sentence.words, after, strict=True))) + "\n"
-
-
-def _mark(span: Span) -> str:
-    return span.label if span.probability is None else f"{span.label} {span.probability:.2f}"
 
 
 def answer(tree: Answer) -> dict[str, Any]:

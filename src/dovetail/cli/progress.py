@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from threading import Timer
@@ -25,6 +25,9 @@ class Reporter:
 
     def doing(self, what: str) -> None:
         """A step of the work begins: "reading train.conll"."""
+
+    def compiling(self, what: str) -> None:
+        """Numba compiles, which takes a while."""
 
     def standing(self, done: int, of: int | None, how_far: str, step: str = "") -> None:
         """So much of the work is done; ``step`` is the name of the step, where it has another each time."""
@@ -55,6 +58,8 @@ class Lines(Reporter):
         """Say so."""
         say(what)
 
+    compiling = doing
+
     def standing(self, done: int, of: int | None, how_far: str, step: str = "") -> None:
         """Say so, but not too often."""
         if time.monotonic() - self.last >= SECONDS_BETWEEN_LINES or (step and done == of):
@@ -73,9 +78,9 @@ class Bar(Reporter):
         """Name the step; the bar swings to and fro."""
         self.bar.update(self.task, description=what, total=None, completed=0, standing="")
 
-    def compiling(self, message: str) -> None:
+    def compiling(self, what: str) -> None:
         """Say so above the bar."""
-        self.bar.console.print(message, highlight=False)
+        self.bar.console.print(what, highlight=False)
 
     def standing(self, done: int, of: int | None, how_far: str, step: str = "") -> None:
         """Move the bar."""
@@ -86,26 +91,13 @@ class Bar(Reporter):
 def reporting(quiet: bool) -> Iterator[Reporter]:
     """The reporter that fits where the standard error goes."""
     watch()
-    if quiet:
-        with _telling(lambda _: None):
-            yield Reporter()
-    elif sys.stderr.isatty():
-        with _rich_bar() as bar:
-            reporter = Bar(bar)
-            with _telling(reporter.compiling):
-                yield reporter
-    else:
-        with _telling(say):
-            yield Lines()
-
-
-@contextmanager
-def _telling(tell: Callable[[str], None]) -> Iterator[None]:
-    before, WATCH.tell = WATCH.tell, tell
-    try:
-        yield
-    finally:
-        WATCH.tell = before
+    with _rich_bar() if sys.stderr.isatty() and not quiet else nullcontext() as bar:
+        reporter = Reporter() if quiet else Bar(bar) if bar is not None else Lines()
+        before, WATCH.tell = WATCH.tell, reporter.compiling
+        try:
+            yield reporter
+        finally:
+            WATCH.tell = before
 
 
 def _rich_bar() -> Any:

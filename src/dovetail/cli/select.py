@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
 from dovetail.cli.console import count, say, warn
@@ -90,16 +90,10 @@ def select(
     with reporting(quiet) as reporter:
         documents = source.documents(corpora.columns, encoding, corpora.report, **reading)
         reporter.doing(f"reading {unlabelled}")
-        choices = choose(
-            tagger,
-            _counted((sentence for document in documents for sentence in document), reporter),
-            number,
-            by=by.value,
-            discount=discount,
-            diversity=diversity,
-            labelled=chain.from_iterable(map(corpora.sentences, labelled or [])),
-            seed=seed,
-        )
+        offered = _counted(chain.from_iterable(documents), reporter)
+        known = chain.from_iterable(map(corpora.sentences, labelled or []))
+        how: dict[str, Any] = {"by": by.value, "discount": discount, "diversity": diversity}
+        choices = choose(tagger, offered, number, **how, labelled=known, seed=seed)
     corpora.warn()
     if len(choices) < number:
         warn(f"{unlabelled} has only {count(len(choices), 'sentence')} to choose from")

@@ -101,12 +101,10 @@ def _divided(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -
 
 def _of_kind(name: str, value: Any, default: Any) -> Any:
     """The value, if it is of the kind of the setting's default."""
-    if isinstance(default, bool) and not isinstance(value, bool):
-        raise DovetailError(f"{name}={value}: expected true or false")
-    if isinstance(default, int | float) and not isinstance(value, int | float):
-        raise DovetailError(f"{name}={value}: expected a number")
-    if isinstance(default, str) and name != "features" and not isinstance(value, str):
-        raise DovetailError(f"{name}={value}: expected a name")
+    for kind, what in ((bool, "true or false"), (int | float, "a number"), (str, "a name")):
+        anything = kind is str and name == "features"
+        if isinstance(default, kind) and not isinstance(value, kind) and not anything:
+            raise DovetailError(f"{name}={value}: expected {what}")
     return value
 
 

@@ -125,18 +125,14 @@ class RunLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.runs: dict[str, Run] = {}
-        if path.exists():
-            for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-                self._read(line, number)
-
-    def _read(self, line: str, number: int) -> None:
-        if not line.strip() or not line.rstrip().endswith("}"):
-            return  # the last line of a run that was killed while it wrote
-        try:
-            run = Run(**json.loads(line))
-        except (ValueError, TypeError):
-            raise InputError("this is not a finished run; delete the line, or the file", self.path, number) from None
-        self.runs[run.fingerprint] = run
+        lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+        for number, line in enumerate(lines, 1):
+            if line.rstrip().endswith("}"):  # else the last line of a run that was killed while it wrote
+                try:
+                    run = Run(**json.loads(line))
+                except (ValueError, TypeError):
+                    raise InputError("this is not a finished run; delete the line, or the file", path, number) from None
+                self.runs[run.fingerprint] = run
 
     def add(self, run: Run) -> None:
         """Keep a run, in memory and on disk."""

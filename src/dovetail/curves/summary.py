@@ -106,12 +106,9 @@ def curves_csv(curves: Sequence[Curve]) -> str:
     writer.writerow(["series", *(field.name for field in fields(Point))])
     for curve in curves:
         for point in curve.points:
-            writer.writerow([curve.name, *("" if value is None else _number(value) for value in astuple(point))])
+            values = (f"{value:.4f}" if isinstance(value, float) else value for value in astuple(point))
+            writer.writerow([curve.name, *values])
     return text.getvalue()
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.4f}"
 
 
 def savings(curves: Sequence[Curve], reference: Curve) -> list[str]:

@@ -1,12 +1,11 @@
-"""``dovetail train KIND``: one file a kind of model."""
+"""``dovetail train KIND``: a class for each kind of model."""
 
 from __future__ import annotations
 
 from dovetail.cli.command import Commands
-from dovetail.cli.train.nested import NestedTraining
 from dovetail.cli.train.parser import DependencyTraining, JointTraining, ParserTraining
 from dovetail.cli.train.segmenter import SegmenterTraining
-from dovetail.cli.train.tagger import TaggerTraining
+from dovetail.cli.train.tagger import NestedTraining, TaggerTraining
 from dovetail.cli.train.training import command_of
 
 KINDS = (TaggerTraining, SegmenterTraining, NestedTraining, DependencyTraining, ParserTraining, JointTraining)

@@ -91,7 +91,8 @@ class Training:
             more |= {"init": start, "checkpoint": checkpoint, "progress": reporter.trained, "doing": reporter.doing}
             model.fit(data if several else data[""], dev=dev, **more)
             seconds = time.perf_counter() - began
-            self.save(model, reporter)
+            reporter.doing(f"writing {given.output}")
+            model.save(given.output, **{name: True for name in ("half", "compact") if getattr(given, name)})
         card = model.card_
         warn_all(self.left_out(card) if several else self.remarks(model, held_out.get("", [])))
         if checkpoint is not None and checkpoint.exists():
@@ -120,20 +121,16 @@ class Training:
             self.several.check_options(given)
         if given.half and given.compact:
             raise DovetailError("--half and --compact are two ways to store weights: choose one (compact is smaller)")
-        self.check_optimiser()
+        optimiser = chosen.get("optimiser", getattr(self.settings, "optimiser", None))
+        if "batch" in chosen and optimiser == "lbfgs":
+            *some, last = [name for name in choices_of(self.settings, "optimiser") if name != "lbfgs"]
+            raise DovetailError(f"--batch is for --optimiser {', '.join(some)} or {last}")
+        if "gain" in chosen and optimiser not in ("sgd", "adagrad"):
+            raise DovetailError("--gain is for --optimiser sgd or adagrad")
         if "patience" in chosen and given.dev is None and not given.dev_domain:
             raise DovetailError("--patience counts scores on dev, so it needs --dev")
         if missing := [path for path in given.clusters or () if not path.exists()]:
             raise InputError("no such file", missing[0])
-
-    def check_optimiser(self) -> None:
-        """Refuse settings of optimisers other than the one that is used."""
-        optimiser = self.chosen.get("optimiser", getattr(self.settings, "optimiser", None))
-        if "batch" in self.chosen and optimiser == "lbfgs":
-            *some, last = [name for name in choices_of(self.settings, "optimiser") if name != "lbfgs"]
-            raise DovetailError(f"--batch is for --optimiser {', '.join(some)} or {last}")
-        if "gain" in self.chosen and optimiser not in ("sgd", "adagrad"):
-            raise DovetailError("--gain is for --optimiser sgd or adagrad")
 
     def new(self) -> Any:
         """The estimator with its settings, which are right, not trained."""
@@ -155,12 +152,6 @@ class Training:
         self.add_resources(model, reporter)
         if self.first:
             reporter.doing(self.first)
-
-    def save(self, model: Any, reporter: Reporter) -> None:
-        """Write a trained model."""
-        reporter.doing(f"writing {self.given.output}")
-        how = {name: True for name in ("half", "compact") if getattr(self.given, name)}
-        model.save(self.given.output, **how)
 
     # what kinds do in ways of their own
 
