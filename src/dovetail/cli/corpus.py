@@ -50,7 +50,8 @@ class Corpora:
         format = self.format_of(path)
         options = reader_options(format, self.columns, self.encoding)
         found = list(sentences(path, format, report=self.report, **options))
-        if self.format is None and self.columns is None and guess_format(path) == "text" and _reads_like_text(found):
+        guessed = self.format is None and self.columns is None and guess_format(path) == "text"
+        if guessed and found and all(len(s) == 1 and len(s.layers) > 1 for s in found):  # one word, and many tags
             message = "this looks like running text, not like columns of words and tags; give annotated text"
             raise InputError(f"{message}, or name its format with --input-format", path)
         return found
@@ -81,11 +82,6 @@ class Corpora:
     def warn(self) -> None:
         """Tell the user what was repaired."""
         warn_all(self.report.lines())
-
-
-def _reads_like_text(sentences: Sequence[Sentence]) -> bool:
-    """Whether every sentence of a CoNLL file is a single word with several tags: lines of a text, most likely."""
-    return bool(sentences) and all(len(s) == 1 and len(s.layers) > 1 for s in sentences)
 
 
 def _no_layer(sentences: Sequence[Sentence], layer: str, format: CorpusFormat) -> str:

@@ -16,7 +16,7 @@ from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.options import REQUIRED, option
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import Reporter, reporting
-from dovetail.cli.select import DISCOUNT, DIVERSITY, Measure
+from dovetail.cli.select import DISCOUNT, DIVERSITY, USUAL, Measure
 from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.errors import DovetailError
 
@@ -119,7 +119,7 @@ def simulate(
     from dovetail.active.uncertainty import SUMS
     from dovetail.curves import parse_configuration
 
-    measures = list(dict.fromkeys(measure.value for measure in by or [Measure.sequence_entropy]))
+    measures = list(dict.fromkeys(measure.value for measure in by or [USUAL]))
     ways = [Strategy(name, discount if name in SUMS or len(measures) == 1 else 0.0, diversity) for name in measures]
     plan = Simulation(parse_configuration(f"tagger={settings}"), ways, start, step, until, draws, seed)
     plan.configuration.build()  # a wrong setting is told before anything is read

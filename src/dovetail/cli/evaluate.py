@@ -156,10 +156,9 @@ def _check_same_text(gold: Sentences, predicted: Sentences, path: Path) -> None:
     if len(gold) != len(predicted):
         raise InputError(f"{len(predicted)} sentences, but the gold file has {len(gold)}: give the same text", path)
     pairs = zip(gold, predicted, strict=False)
-    differing = [n for n, (a, b) in enumerate(pairs, 1) if len(a) == len(b) and a.words != b.words]
-    if differing:
-        first = differing[0]
-        warn(f"{path}: {count(len(differing), 'sentence')} with other words than the gold (first: sentence {first})")
+    others = [n for n, (a, b) in enumerate(pairs, 1) if len(a) == len(b) and a.words != b.words]
+    if others:
+        warn(f"{path}: {count(len(others), 'sentence')} with other words than the gold (first: sentence {others[0]})")
 
 
 def _bootstrap(

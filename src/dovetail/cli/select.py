@@ -23,17 +23,9 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
 
 
-Measure = StrEnum(
-    "Measure",
-    {
-        "sequence_entropy": "sequence-entropy",
-        "token_entropy": "token-entropy",
-        "least_confident": "least-confident",
-        "margin": "margin",
-        "random": "random",
-    },
-)
+Measure = StrEnum("Measure", "sequence-entropy token-entropy least-confident margin random")
 """Measures of uncertainty."""
+USUAL = Measure("sequence-entropy")
 SelectionFormat = StrEnum("SelectionFormat", "conll jsonl text")
 """Formats for sentences to be labelled; text has no tags."""
 
@@ -50,7 +42,7 @@ def select(
     output: Path | None = options.output(
         "FILE", "Write to this file (may be .gz).", Writes(), None, shown="standard output"
     ),
-    by: Measure = option(None, "Measure of uncertainty.", default=Measure.sequence_entropy),
+    by: Measure = option(None, "Measure of uncertainty.", default=USUAL),
     discount: float = DISCOUNT,
     diversity: float = DIVERSITY,
     labelled: list[Path] | None = option("FILE", "Leave out the sentences of this file; may be repeated.", Reads()),

@@ -53,9 +53,8 @@ class SegmenterTraining(Training):
         if not self.words:
             return super().read(path)
         if (told := guess_format(path)) not in (None, "text"):
-            raise DovetailError(
-                f"{path}: the training data is plain text with words separated by spaces, but this file is {told}"
-            )
+            wanted = "the training data is plain text with words separated by spaces"
+            raise DovetailError(f"{path}: {wanted}, but this file is {told}")
         return list(read_segmented(path, self.given.encoding))
 
     def check_data(self, sentences: Sequence[Any], path: Path) -> None:
