@@ -29,6 +29,7 @@ MODULES = [
         "paths",
         "progress",
         "scores",
+        "train.domains",
     )
 ]
 
