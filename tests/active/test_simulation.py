@@ -10,8 +10,7 @@ from dovetail.active.simulation import Simulation, Strategy
 from dovetail.active.uncertainty import uncertainty
 from dovetail.curves.configurations import Configuration
 from dovetail.curves.data import CurveData, draw_order
-from dovetail.curves.runs import Run, RunLog
-from dovetail.curves.train import train_and_score
+from dovetail.curves.runs import Run, RunLog, train_and_score
 from dovetail.errors import DovetailError
 from tests.models.corpus import made
 
@@ -35,7 +34,7 @@ def test_sizes_and_series(data: CurveData, tmp_path: Path) -> None:
     found = sorted((run.series, run.draw, run.sentences) for run in runs)
     assert found == [(s, d, n) for s in ("random", "token-entropy") for d in (1, 2) for n in (5, 9, 13, 15)]
     plan = Simulation(SMALL, [], start=5, step=4, until=15)
-    assert plan.sizes(data) == [5, 9, 13, 15]
+    assert plan.sizes_of_runs(data) == [5, 9, 13, 15] * len(plan.tasks(data))
 
 
 def test_strategies_begin_alike_and_random_goes_on_in_the_order_of_the_draw(data: CurveData, tmp_path: Path) -> None:
@@ -83,6 +82,6 @@ def test_wrong_arguments(data: CurveData, tmp_path: Path) -> None:
     with pytest.raises(DovetailError, match="too few to start with 500"):
         simulate(data, tmp_path / "runs.jsonl", start=500, until=600)
     with pytest.raises(DovetailError, match="only a tagger"):
-        Simulation(Configuration("words", kind="segmenter"), []).rounds(data)
+        Simulation(Configuration("words", kind="segmenter"), []).tasks(data)
     with pytest.raises(DovetailError, match="1 or more"):
         simulate(data, tmp_path / "runs.jsonl", step=0)

@@ -10,15 +10,15 @@ from types import SimpleNamespace
 import pytest
 from numba import njit
 
-from dovetail.cli import compiling, progress
-from dovetail.cli.compiling import NOTICE, Watch
+from dovetail.cli import progress
+from dovetail.cli.progress import NOTICE, Watch
 from dovetail.learning.monitor import Progress
 
 START, END = SimpleNamespace(is_start=True, is_end=False), SimpleNamespace(is_start=False, is_end=True)
 
 
 def test_long_compilation_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "PATIENCE", 0.05)
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
     told: list[str] = []
     watch = Watch(told.append)
     watch.notify(START)
@@ -38,10 +38,10 @@ def test_long_compilation_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_real_compilation_is_noticed() -> None:
-    compiling.watch()
-    before = compiling.WATCH.seconds()
+    progress.watch()
+    before = progress.WATCH.seconds()
     njit(lambda x: x + 1)(1)
-    assert compiling.WATCH.seconds() > before
+    assert progress.WATCH.seconds() > before
 
 
 def test_time_left_is_reckoned_without_compilation(
@@ -57,16 +57,16 @@ def test_time_left_is_reckoned_without_compilation(
 
 def test_a_log_gets_a_line_and_quiet_none(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.reporting(quiet=False):
-        compiling.WATCH.tell(NOTICE)
+        progress.WATCH.tell(NOTICE)
     assert capsys.readouterr().err == f"{NOTICE}\n"
     with progress.reporting(quiet=True):
-        compiling.WATCH.tell(NOTICE)
-    compiling.WATCH.tell(NOTICE)  # not within any reporting, and no terminal
+        progress.WATCH.tell(NOTICE)
+    progress.WATCH.tell(NOTICE)  # not within any reporting, and no terminal
     assert capsys.readouterr().err == ""
 
 
 def test_who_waits_at_a_terminal_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    compiling.on_a_terminal(NOTICE)
+    progress.on_a_terminal(NOTICE)
     told = " ".join(capsys.readouterr().err.split())
     assert re.fullmatch(r"compiling.* about \d+ s.* (once|only the first time)\b.*", told)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail.cli.runs import describe_seconds, seconds_left
+from dovetail.cli.curve import describe_seconds, seconds_left
 from dovetail.curves.runs import Run as Finished
 from tests.cli.conftest import Run
 

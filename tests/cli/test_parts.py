@@ -23,13 +23,13 @@ MODULES = [
         "command",
         "console",
         "display",
-        "domains",
         "info",
         "main",
         "options",
         "paths",
         "progress",
         "scores",
+        "train.domains",
     )
 ]
 

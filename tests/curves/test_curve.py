@@ -11,8 +11,7 @@ import pytest
 
 from dovetail.curves import Configuration, LearningCurve
 from dovetail.curves.data import CurveData, draw_order
-from dovetail.curves.runs import Run, RunLog
-from dovetail.curves.train import train_and_score
+from dovetail.curves.runs import Run, RunLog, train_and_score
 from dovetail.errors import DovetailError, InputError
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Sentence

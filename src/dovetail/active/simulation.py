@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from dovetail.active.selection import select
@@ -54,8 +54,7 @@ class Round(Task):
 
     def choosing(self) -> list[Any]:
         """The way the next sentences are chosen."""
-        way = self.strategy
-        return [[way.by, way.discount, way.diversity, self.wanted, self.seed, self.draw]]
+        return [[*astuple(self.strategy), self.wanted, self.seed, self.draw]]
 
     def choose(self, model: Any, data: CurveData) -> list[int]:
         """The sentences to label next."""
@@ -66,12 +65,8 @@ class Round(Task):
             return []
         known = set(self.indices)
         rest = [i for i in range(len(data.train)) if i not in known]
-        way = self.strategy
-        choices = select(
-            model, [data.train[i] for i in rest], self.wanted,
-            by=way.by, discount=way.discount, diversity=way.diversity,
-            labelled=[data.train[i] for i in self.indices],
-        )  # fmt: skip
+        pool, labelled = ([data.train[i] for i in some] for some in (rest, self.indices))
+        choices = select(model, pool, self.wanted, **asdict(self.strategy), labelled=labelled)
         return [rest[choice.position] for choice in choices]
 
     def after(self, run: Run) -> Round | None:
@@ -95,7 +90,7 @@ class Simulation:
     draws: int = 3
     seed: int = 1
 
-    def rounds(self, data: CurveData) -> list[Round]:
+    def tasks(self, data: CurveData) -> list[Round]:
         """The first round of every strategy and draw."""
         self._check(data)
         ways = [*(way for way in self.strategies if way.by != RANDOM), Strategy(RANDOM)]
@@ -108,12 +103,12 @@ class Simulation:
 
     def runs(self, data: CurveData, log: RunLog, jobs: int = 1) -> Iterator[tuple[Run, bool]]:
         """Every run as it finishes, each with whether the log had it already."""
-        return finished_runs(self.rounds(data), data, log, jobs, Round.after)
+        return finished_runs(self.tasks(data), data, log, jobs, Round.after)
 
-    def sizes(self, data: CurveData) -> list[int]:
-        """How many sentences are labelled at each round."""
+    def sizes_of_runs(self, data: CurveData) -> list[int]:
+        """How many sentences are labelled at each round of every strategy and draw."""
         until = min(self.until, len(data.train))
-        return [*range(self.start, until, self.step), until]
+        return [*range(self.start, until, self.step), until] * len(self.tasks(data))
 
     def _check(self, data: CurveData) -> None:
         if self.configuration.kind != "tagger":

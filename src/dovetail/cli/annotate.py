@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
 from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input, InputFormat
-from dovetail.cli.domains import Domain, load_model
-from dovetail.cli.kinds import Kind, kind_of
+from dovetail.cli.kinds import Kind, kind_of, load_model
 from dovetail.cli.layers import lacks, telling
-from dovetail.cli.output import format_by_name
-from dovetail.cli.paths import Reads, Writes
-from dovetail.cli.running_text import LinesOption, SentencePerLine, Tokenised, text_options
+from dovetail.cli.nested import span_chances
+from dovetail.cli.options import argument, option, switch
+from dovetail.cli.paths import Reads, Writes, format_by_name
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
 
@@ -28,78 +27,45 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Document, Sentence
 
 
-class OutputFormat(StrEnum):
-    """Formats of annotated text; pretty is for reading."""
-
-    pretty = "pretty"
-    jsonl = "jsonl"
-    conll = "conll"
-    conllu = "conllu"
-    brackets = "brackets"
-    brat = "brat"
-    svg = "svg"
-
-
+OutputFormat = StrEnum("OutputFormat", "pretty jsonl conll conllu brackets brat svg")
+"""Formats of annotated text; pretty is for reading."""
 PLAIN = (OutputFormat.conll, OutputFormat.conllu, OutputFormat.brackets)
 """Formats that have no place for probabilities."""
 
 
-Text = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="FILE|TEXT",
-        help="A file (may be .gz), a folder of .txt files, or text in quotes; - or nothing for standard input. "
+def annotate(
+    text: str | None = argument(
+        "FILE|TEXT",
+        "A file (may be .gz), a folder of .txt files, or text in quotes; - or nothing for standard input. "
         "Something with a space in it is text, unless there is such a file, or it ends like a file name (.txt, "
         ".gz, ...) and has a slash or at most two words.",
+        Reads(stdin=True),
     ),
-    Reads(stdin=True),
-]
-Form = Annotated[
-    OutputFormat | None,
-    typer.Option(
-        help="Format of the output.",
-        show_default="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
+    model: Path | None = options.MODEL,
+    input_format: InputFormat | None = options.ANY_FORMAT,
+    output_format: OutputFormat | None = option(
+        None,
+        "Format of the output.",
+        shown="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
     ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write to this file (may be .gz), or to this folder for brat.",
-        show_default="standard output",
+    output: Path | None = options.output(
+        "FILE",
+        "Write to this file (may be .gz), or to this folder for brat.",
+        Writes(inside=("*.ann",)),
+        None,
+        shown="standard output",
     ),
-    Writes(inside=("*.ann",)),
-]
-
-
-def annotate(
-    text: Text = None,
-    model: options.Model = None,
-    input_format: options.AnyFormat = None,
-    output_format: Form = None,
-    output: Output = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    lines: LinesOption = None,
-    sentence_per_line: SentencePerLine = False,
-    tokenised: Tokenised = False,
-    threshold: Annotated[
-        float, typer.Option(metavar="P", min=0, max=1, help="Leave out entities less probable than this.")
-    ] = 0.0,
-    documents: Annotated[
-        bool, typer.Option("--documents", help="Write whole documents as JSON lines, with character offsets.")
-    ] = False,
-    k_best: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Add the N best answers for each sentence, with probabilities (jsonl)."),
-    ] = None,
-    marginals: Annotated[
-        bool, typer.Option("--marginals", help="Add the probability of every label for every word (jsonl).")
-    ] = False,
-    domain: Domain = None,
-    threads: options.Threads = None,
+    columns: str | None = options.COLUMNS,
+    encoding: str = options.ENCODING,
+    lines: options.Lines | None = options.LINES,
+    sentence_per_line: bool = options.SENTENCE_PER_LINE,
+    tokenised: bool = options.TOKENISED,
+    threshold: float = option("P", "Leave out entities less probable than this.", default=0.0, min=0, max=1),
+    documents: bool = switch("Write whole documents as JSON lines, with character offsets."),
+    k_best: int | None = option("N", "Add the N best answers for each sentence, with probabilities (jsonl).", min=1),
+    marginals: bool = switch("Add the probability of every label for every word (jsonl)."),
+    domain: str | None = options.DOMAIN,
+    threads: int | None = options.THREADS,
 ) -> None:
     """Annotate text or files, with a probability for every answer.
 
@@ -123,33 +89,26 @@ def annotate(
     if source.format == InputFormat.text and (needs := getattr(tagger, "needs", ())):
         raise DovetailError(lacks(getattr(tagger, "kind", "tagger"), needs))
     form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
-    _check_wishes(tagger, kind, form, output, threshold, documents, bool(k_best or marginals))
+    _check_wishes(tagger, form, output, threshold, documents, bool(k_best or marginals))
     report = ReadReport()
-    reading = text_options(source.format, lines, sentence_per_line, tokenised)
+    reading = options.text_options(source.format, lines, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
     wants_probabilities = threshold > 0 or form not in PLAIN
     if form == OutputFormat.brat and source.name is not None:
         read = (replace(document, id=document.id or source.name) for document in read)
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
     if k_best or marginals:
-        from dovetail.cli.details import write_details
-
-        write_details(annotated, output or "-", tagger, k_best or 0, marginals, kind)
+        _write_details(annotated, output or "-", tagger, k_best or 0, marginals)
     else:
-        _write(annotated, output, form, kind, tagger.target, documents)
+        _write(annotated, output, form, tagger, documents)
     warn_all(report.lines())
 
 
 def _check_wishes(
-    tagger: Any,
-    kind: Kind | None,
-    form: OutputFormat,
-    output: Path | None,
-    threshold: float,
-    documents: bool,
-    details: bool,
+    tagger: Any, form: OutputFormat, output: Path | None, threshold: float, documents: bool, details: bool
 ) -> None:
     """Refuse what this kind of model or this format cannot give."""
+    kind = kind_of(tagger)
     if (details or documents) and form != OutputFormat.jsonl:
         raise DovetailError(f"--k-best, --marginals and --documents need the output format jsonl, not {form}")
     if documents and details:
@@ -170,9 +129,8 @@ def _draw(annotated: Iterable[Document], output: Path | None, picture: Callable[
 
     pictures = [picture(sentence) for document in annotated for sentence in document if len(sentence)]
     if len(pictures) > 1 and output is None:
-        raise DovetailError(
-            f"there is one picture per sentence, and {len(pictures)} sentences: name a file with --output"
-        )
+        told = f"there is one picture per sentence, and {len(pictures)} sentences"
+        raise DovetailError(f"{told}: name a file with --output")
     for number, drawn in enumerate(pictures, 1):
         numbered = output.with_stem(f"{output.stem}-{number}") if output and len(pictures) > 1 else output
         with open_target(numbered or "-") as file:
@@ -202,18 +160,11 @@ def _tag(tagger: Tagger, sentences: Iterable[Sentence], threshold: float, probab
         yield sentence
 
 
-def _write(
-    annotated: Iterable[Document],
-    output: Path | None,
-    form: OutputFormat,
-    kind: Kind | None,
-    target: str,
-    documents: bool,
-) -> None:
+def _write(annotated: Iterable[Document], output: Path | None, form: OutputFormat, model: Any, documents: bool) -> None:
     from dovetail.text.files import open_target
     from dovetail.text.formats import write
 
-    where = output or "-"
+    kind, where = kind_of(model), output or "-"
     if kind is not None and kind.picture is not None and form == OutputFormat.svg:
         _draw(annotated, output, kind.picture)
     elif form != OutputFormat.pretty:
@@ -225,4 +176,41 @@ def _write(
         from dovetail.cli.display import show
 
         with open_target(output or sys.stdout) as file:
-            show(annotated, file, target)
+            show(annotated, file, model.target)
+
+
+def _write_details(documents: Iterable[Document], path: Path | str, model: Any, k_best: int, marginals: bool) -> None:
+    """Write annotated documents with more fields: ``k_best``, a list of answers with their ``probability``, best first;
+    ``marginals``, of a tagger an object from label to probability for each word.
+    """
+    from dovetail.text.files import atomic_writer
+
+    kind = kind_of(model)
+    of_words = span_chances if getattr(model, "kind", "") == "segmenter" else _labels
+    answer, chances = (kind.answer, kind.marginals) if kind else (lambda tagging: {"tags": tagging.tags}, of_words)
+    with atomic_writer(path) as file:
+        for document in documents:
+            sentences = document.sentences
+            more: dict[str, list[Any]] = {}
+            if k_best:
+                ranked = model.kbest(sentences, k_best)
+                more["k_best"] = [[{"probability": one.probability, **answer(one)} for one in all] for all in ranked]
+            if marginals:
+                more["marginals"] = chances(model, sentences)
+            for fields, *values in zip(_objects(document), *more.values(), strict=True):
+                fields |= dict(zip(more, values, strict=True))
+                file.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def _labels(tagger: Any, sentences: Any) -> list[Any]:
+    tables = tagger.predict_marginals(sentences)
+    return [[dict(zip(tagger.classes_, row, strict=True)) for row in table.tolist()] for table in tables]
+
+
+def _objects(document: Document) -> list[dict[str, Any]]:
+    """The sentences as JSON objects, as they are written without details."""
+    from dovetail.text.jsonl import write_jsonl
+
+    lines = io.StringIO()
+    write_jsonl([document], lines)
+    return [json.loads(line) for line in lines.getvalue().split("\n") if line]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
+from dovetail.cli.options import Function, spelled_out
 from dovetail.cli.paths import Reads, check_paths, roles
 
 GROUPS = {
@@ -89,7 +91,8 @@ class Command(TyperCommand):
             if record is not None and param.param_type_name == "argument":
                 arguments.append((_argument(param), _plain(record[1])))
             elif record is not None:
-                options.append((self.group_of(param.name or ""), (_plain_names(record[0]), _plain(record[1]))))
+                names = re.sub(r"<list\[(.*)\]>", r"<\1>", record[0])  # the choices of a list as those of any other
+                options.append((self.group_of(param.name or ""), (names, _plain(record[1]))))
         grouped = len(options) > SHORT
         width = min(30, max(len(names) for _, (names, _) in options))
         _section(formatter, "Arguments", arguments, 0)
@@ -103,15 +106,21 @@ class Command(TyperCommand):
 
 
 class Commands(typer.Typer):
-    """An application all of whose commands are of class ``Command``."""
+    """An application all of whose commands are of class ``Command``; with ``help``, a group of them."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, help: str | None = None, **settings: Any) -> None:
+        group: dict[str, Any] = {"help": help, "callback": _show_help, "invoke_without_command": True} if help else {}
         # Plain help, not rich's: it answers in half the time.
-        super().__init__(rich_markup_mode=None, **settings)
+        super().__init__(rich_markup_mode=None, **group, **settings)
 
-    def command(self, name: str | None = None, **settings: Any) -> Any:
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
         """Register a function as a command."""
-        return super().command(name, cls=Command, **settings)
+        return lambda function: super(Commands, self).command(name, cls=Command, **settings)(spelled_out(function))
+
+
+def _show_help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def _label(param: Any) -> str:
@@ -123,11 +132,6 @@ def _label(param: Any) -> str:
 
 def _argument(param: Any) -> str:
     return str(param.metavar or param.name.upper())
-
-
-def _plain_names(names: str) -> str:
-    """The names of an option, with the choices of a list as those of any other."""
-    return re.sub(r"<list\[(.*)\]>", r"<\1>", names)
 
 
 def _plain(text: str) -> str:

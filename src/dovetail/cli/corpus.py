@@ -17,32 +17,12 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Document, Sentence
 
 
-class CorpusFormat(StrEnum):
-    """Formats that hold annotations."""
-
-    conll = "conll"
-    conllu = "conllu"
-    jsonl = "jsonl"
-    brackets = "brackets"
-    brat = "brat"
-
-
-class FormatOfTrees(StrEnum):
-    """Formats that hold constituents."""
-
-    jsonl = "jsonl"
-    brackets = "brackets"
-
-
-class InputFormat(StrEnum):
-    """Formats of what is to be annotated."""
-
-    text = "text"
-    conll = "conll"
-    conllu = "conllu"
-    jsonl = "jsonl"
-    brackets = "brackets"
-    brat = "brat"
+CorpusFormat = StrEnum("CorpusFormat", "conll conllu jsonl brackets brat")
+"""Formats that hold annotations."""
+FormatOfTrees = StrEnum("FormatOfTrees", "jsonl brackets")
+"""Formats that hold constituents."""
+InputFormat = StrEnum("InputFormat", "text conll conllu jsonl brackets brat")
+"""Formats of what is to be annotated."""
 
 
 class Corpora:
@@ -70,7 +50,8 @@ class Corpora:
         format = self.format_of(path)
         options = reader_options(format, self.columns, self.encoding)
         found = list(sentences(path, format, report=self.report, **options))
-        if self.format is None and self.columns is None and guess_format(path) == "text" and _reads_like_text(found):
+        guessed = self.format is None and self.columns is None and guess_format(path) == "text"
+        if guessed and found and all(len(s) == 1 and len(s.layers) > 1 for s in found):  # one word, and many tags
             message = "this looks like running text, not like columns of words and tags; give annotated text"
             raise InputError(f"{message}, or name its format with --input-format", path)
         return found
@@ -101,11 +82,6 @@ class Corpora:
     def warn(self) -> None:
         """Tell the user what was repaired."""
         warn_all(self.report.lines())
-
-
-def _reads_like_text(sentences: Sequence[Sentence]) -> bool:
-    """Whether every sentence of a CoNLL file is a single word with several tags: lines of a text, most likely."""
-    return bool(sentences) and all(len(s) == 1 and len(s.layers) > 1 for s in sentences)
 
 
 def _no_layer(sentences: Sequence[Sentence], layer: str, format: CorpusFormat) -> str:
@@ -155,12 +131,14 @@ class Input:
         return Path(self.argument.removesuffix(".gz")).stem if is_file else None
 
     def _is_text(self) -> bool:
+        from dovetail.text.formats import guess_format
+
         if not self.argument.strip():
             raise InputError("the text to annotate is empty; give a text or a file, or leave it out to read a pipe")
         if self.argument == "-" or _exists(self.argument):
             return False
         words = self.argument.split()
-        if len(words) > 1 and not _ends_like_a_file(self.argument):
+        if len(words) > 1 and not self.argument.endswith(".gz") and guess_format(self.argument[-100:]) is None:
             return True
         if len(words) > 2 and "/" not in self.argument:
             say(f"{self.argument}: taken as text, because there is no such file")
@@ -198,9 +176,3 @@ def _exists(name: str) -> bool:
         return Path(name).exists()
     except (OSError, ValueError):  # a long text is no possible name, nor is one with a NUL
         return False
-
-
-def _ends_like_a_file(name: str) -> bool:
-    from dovetail.text.formats import guess_format
-
-    return name.endswith(".gz") or guess_format(name[-100:]) is not None

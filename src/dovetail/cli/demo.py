@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated
-
-import typer
 
 from dovetail.cli import options
-from dovetail.cli.domains import load_model
+from dovetail.cli.kinds import load_model
+from dovetail.cli.options import argument
 from dovetail.cli.progress import reporting
 
 EXAMPLE = (
@@ -19,11 +17,9 @@ EXAMPLE = (
 
 
 def demo(
-    text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="The text to annotate.", show_default="two sentences")
-    ] = EXAMPLE,
-    threads: options.Threads = None,
-    quiet: options.Quiet = False,
+    text: str = argument("TEXT", "The text to annotate.", default=EXAMPLE, shown="two sentences"),
+    threads: int | None = options.THREADS,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Annotate a text, then train a tagger on a small sample."""
     import dovetail

@@ -74,11 +74,10 @@ def attachment_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -
     record = attachment_scores(gold, predicted).as_dict()
     interval = bootstrap_interval(attachment_counts(gold, predicted))
     lifted = [projective(sentence) for sentence in gold]
-    crossing = sum(one is not other for one, other in zip(gold, lifted, strict=True))
     return record | {
         "uas_interval": [interval.low, interval.high],
         "uas_projective": attachment_scores(lifted, predicted).uas,
-        "crossing": crossing,
+        "crossing": sum(one is not other for one, other in zip(gold, lifted, strict=True)),
     }
 
 

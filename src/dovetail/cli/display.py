@@ -61,22 +61,20 @@ def _one_line(text: str) -> str:
 
 def show(documents: Iterable[Document], file: IO[str], target: str = "ner") -> None:
     """Print a sentence a line: ``[Ada PER 0.98] slept``, or in colour where the file is a terminal."""
+    console = None
     if file.isatty():
-        _show_coloured(documents, file, target)
-        return
-    for sentence, document in _placed(documents):
-        parts = (f"[{p.text} {p.mark}]" if p.label else p.text for p in pieces(sentence, document, target))
-        file.write("".join(parts) + "\n")
+        from rich.console import Console
 
-
-def _show_coloured(documents: Iterable[Document], file: IO[str], target: str) -> None:
-    from rich.console import Console
-
-    console = Console(file=file, highlight=False)
-    brackets = console.no_color or console.color_system is None
+        console = Console(file=file, highlight=False)
     colours: dict[str, str] = {}
-    for sentence, document in _placed(documents):
-        console.print(_coloured(pieces(sentence, document, target), colours, brackets))
+    for document in map(with_text, documents):
+        for sentence in document:
+            parts = pieces(sentence, document, target)
+            if console is not None:
+                brackets = console.no_color or console.color_system is None
+                console.print(_coloured(parts, colours, brackets))
+            else:
+                file.write("".join(f"[{p.text} {p.mark}]" if p.label else p.text for p in parts) + "\n")
 
 
 def _coloured(parts: Iterable[Piece], colours: dict[str, str], brackets: bool) -> Text:
@@ -94,9 +92,3 @@ def _coloured(parts: Iterable[Piece], colours: dict[str, str], brackets: bool) -
         text.append(f" {part.mark}", style=f"dim {colour}")
         text.append("]" if brackets else "")
     return text
-
-
-def _placed(documents: Iterable[Document]) -> Iterator[tuple[Sentence, Document]]:
-    for document in map(with_text, documents):
-        for sentence in document:
-            yield sentence, document

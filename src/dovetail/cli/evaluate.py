@@ -6,29 +6,16 @@ import json
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dovetail.cli import options
+from dovetail.cli import options, scores
 from dovetail.cli.console import count, some, warn
-from dovetail.cli.corpus import Corpora
-from dovetail.cli.domains import Domain, load_model
-from dovetail.cli.kinds import KINDS, LAYERS, kind_of
+from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.kinds import KINDS, LAYERS, kind_of, load_model
 from dovetail.cli.layers import telling
+from dovetail.cli.options import argument, option, switch
 from dovetail.cli.paths import Reads, Writes
-from dovetail.cli.scores import (
-    Sentences,
-    answers,
-    calibration,
-    calibration_line,
-    interval_line,
-    label_of,
-    odd_tags,
-    score,
-    spells_entities,
-    tagset,
-)
+from dovetail.cli.scores import Sentences, label_of, spells_entities, tagset
 from dovetail.cli.words import evaluate_words
 from dovetail.errors import DovetailError, InputError
 
@@ -38,46 +25,29 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    data: Annotated[
-        Path | None,
-        typer.Argument(metavar="DATA", help="Annotated text to score the model on (may be .gz); - for standard input."),
-        Reads(),
-    ] = None,
-    model: options.Model = None,
-    gold: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Instead of DATA: the correct annotations; needs --predicted."),
-        Reads(),
-    ] = None,
-    predicted: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The annotations to score, of the same text as --gold."), Reads()
-    ] = None,
-    compare: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Other annotations of the same text: test whether the difference in F1 is significant."
-        ),
-        Reads(),
-    ] = None,
-    input_format: options.InputFormat = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    layer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The layer to score.", show_default="the model's, else ner")
-    ] = None,
-    reliability: Annotated[
-        Path | None,
-        typer.Option(metavar="PICTURE", help="Draw a reliability diagram of the probabilities: .png, .svg or .pdf."),
+    data: Path | None = argument(
+        "DATA", "Annotated text to score the model on (may be .gz); - for standard input.", Reads()
+    ),
+    model: Path | None = options.MODEL,
+    gold: Path | None = option("FILE", "Instead of DATA: the correct annotations; needs --predicted.", Reads()),
+    predicted: Path | None = option("FILE", "The annotations to score, of the same text as --gold.", Reads()),
+    compare: Path | None = option(
+        "FILE", "Other annotations of the same text: test whether the difference in F1 is significant.", Reads()
+    ),
+    input_format: CorpusFormat | None = options.CORPUS_FORMAT,
+    columns: str | None = options.COLUMNS,
+    encoding: str = options.ENCODING,
+    layer: str | None = option("NAME", "The layer to score.", shown="the model's, else ner"),
+    reliability: Path | None = option(
+        "PICTURE",
+        "Draw a reliability diagram of the probabilities: .png, .svg or .pdf.",
         Writes(endings=(".png", ".svg", ".pdf")),
-    ] = None,
-    conlleval: Annotated[bool, typer.Option("--conlleval", help="Print the same report as conlleval.")] = False,
-    max_length: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Leave out sentences with more words.", show_default="no limit"),
-    ] = None,
-    domain: Domain = None,
-    as_json: options.AsJson = False,
-    threads: options.Threads = None,
+    ),
+    conlleval: bool = switch("Print the same report as conlleval."),
+    max_length: int | None = option("N", "Leave out sentences with more words.", shown="no limit", min=1),
+    domain: str | None = options.DOMAIN,
+    as_json: bool = options.AS_JSON,
+    threads: int | None = options.THREADS,
 ) -> None:
     """Score a model, or anyone's predictions, on annotated text.
 
@@ -147,10 +117,12 @@ def _evaluate_tags(
     as_json: bool,
 ) -> None:
     """Scores of entities or of labels, found by a tagger or in a file."""
+    from dovetail.evaluate import reliability_plot
+
     gold = texts.gold
     if predicted is not None:
         layer = layer or "ner"
-        if odd := odd_tags(tagset(gold, layer)):
+        if odd := scores.odd_tags(tagset(gold, layer)):
             warn(f"{texts.truth}: tags that are not valid entity tags, read as O: {some(odd)}")
         found = texts.read(predicted)
         _check_same_text(gold, found, predicted)
@@ -158,17 +130,19 @@ def _evaluate_tags(
         layer = layer or tagger.target
         _warn_of_unknown(tagger, gold, layer)
         found = list(tagger.annotate(telling(tagger, gold)))
-    scores = score(gold, found, layer)
-    promise = calibration(gold, found, layer)
+    result: Any = scores.score(gold, found, layer)
+    promise = scores.calibration(gold, found, layer)
     rival = texts.read(compare) if compare is not None else None
     texts.corpora.warn()
-    record, lines = _results(scores, promise, *_bootstrap(gold, found, rival, layer, compare))
-    if conlleval:
-        _print_conlleval(scores)
-    else:
-        print(json.dumps(record, ensure_ascii=False) if as_json else "\n".join(lines))
-    if reliability is not None:
-        _draw(promise, reliability)
+    record, lines = _results(result, promise, *_bootstrap(gold, found, rival, layer, compare))
+    if conlleval and not hasattr(result, "report"):
+        raise DovetailError("--conlleval prints scores of entities, and this layer has none")
+    shown = "\n".join(lines) + "\n" if not as_json else json.dumps(record, ensure_ascii=False) + "\n"
+    print(result.report() if conlleval else shown, end="")
+    if reliability is not None and promise is None:
+        raise DovetailError(f"{reliability}: nothing to draw: no entity was predicted with a probability")
+    if reliability is not None and promise is not None:
+        reliability_plot(promise, reliability, "Reliability of entity probabilities")
 
 
 def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
@@ -182,10 +156,9 @@ def _check_same_text(gold: Sentences, predicted: Sentences, path: Path) -> None:
     if len(gold) != len(predicted):
         raise InputError(f"{len(predicted)} sentences, but the gold file has {len(gold)}: give the same text", path)
     pairs = zip(gold, predicted, strict=False)
-    differing = [n for n, (a, b) in enumerate(pairs, 1) if len(a) == len(b) and a.words != b.words]
-    if differing:
-        first = differing[0]
-        warn(f"{path}: {count(len(differing), 'sentence')} with other words than the gold (first: sentence {first})")
+    others = [n for n, (a, b) in enumerate(pairs, 1) if len(a) == len(b) and a.words != b.words]
+    if others:
+        warn(f"{path}: {count(len(others), 'sentence')} with other words than the gold (first: sentence {others[0]})")
 
 
 def _bootstrap(
@@ -197,40 +170,26 @@ def _bootstrap(
         if rival is not None:
             raise DovetailError(f"{compare}: --compare needs entities, and the layer {layer!r} has none")
         return None, None
-    counts = entity_counts(*answers(gold, predicted, layer))
+    counts = entity_counts(*scores.answers(gold, predicted, layer))
     if rival is None:
         return bootstrap_interval(counts), None
-    return bootstrap_interval(counts), paired_bootstrap(counts, entity_counts(*answers(gold, rival, layer)))
-
-
-def _draw(promise: CalibrationReport | None, path: Path) -> None:
-    if promise is None:
-        raise DovetailError(f"{path}: nothing to draw: no entity was predicted with a probability")
-    from dovetail.evaluate import reliability_plot
-
-    reliability_plot(promise, path, "Reliability of entity probabilities")
-
-
-def _print_conlleval(scores: Any) -> None:
-    if not hasattr(scores, "report"):
-        raise DovetailError("--conlleval prints scores of entities, and this layer has none")
-    print(scores.report(), end="")
+    return bootstrap_interval(counts), paired_bootstrap(counts, entity_counts(*scores.answers(gold, rival, layer)))
 
 
 def _results(
-    scores: Any, promise: CalibrationReport | None, interval: ScoreInterval | None, comparison: Comparison | None
+    result: Any, promise: CalibrationReport | None, interval: ScoreInterval | None, comparison: Comparison | None
 ) -> tuple[dict[str, Any], list[str]]:
     """All that is known, for programs, and as lines for people."""
     from dovetail.evaluate import scores_dict, scores_table
 
-    record, lines = scores_dict(scores), [scores_table(scores)]
+    record, lines = scores_dict(result), [scores_table(result)]
     if interval is not None:
         record["f1_interval"] = [interval.low, interval.high]
-        lines.append(interval_line(interval.f1, interval.low, interval.high))
+        lines.append(scores.interval_line(interval.f1, interval.low, interval.high))
     if promise is not None:
         names = ("expected_calibration_error", "maximum_calibration_error", "brier_score", "log_loss")
         record["calibration"] = {"answers": promise.count, **{name: getattr(promise, name) for name in names}}
-        lines.append(calibration_line(promise.expected_calibration_error, promise.count))
+        lines.append(scores.calibration_line(promise.expected_calibration_error, promise.count))
     if comparison is not None:
         record["comparison"] = asdict(comparison)
         lines.append(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dovetail.cli import options
+from dovetail.cli import options, trees
 from dovetail.cli.console import say, warn_all
-from dovetail.cli.corpus import Input
-from dovetail.cli.domains import Domain, load_model
+from dovetail.cli.corpus import Input, InputFormat
+from dovetail.cli.kinds import load_model
+from dovetail.cli.options import argument, option
 from dovetail.cli.paths import Reads
-from dovetail.cli.trees import evidence_lines
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
@@ -24,37 +23,27 @@ if TYPE_CHECKING:
 
 
 def explain(
-    text: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE|TEXT", help="A file, text in quotes, or nothing for standard input."),
-        Reads(stdin=True),
-    ] = None,
-    model: options.Model = None,
-    token: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--token",
-            "-t",
-            metavar="N|WORD",
-            help="A word, or the number of a token in the input, counted from 1; may be repeated.",
-            show_default="the tokens of all entities",
-        ),
-    ] = None,
-    span: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--span",
-            metavar="START-END[:LABEL]",
-            help="For parsers: a constituent, by the numbers of its first and last word; may be repeated.",
-            show_default="the least probable of each sentence",
-        ),
-    ] = None,
-    top: Annotated[int, typer.Option(metavar="N", min=1, help="Number of features to show for and against.")] = 5,
-    input_format: options.AnyFormat = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    domain: Domain = None,
-    as_json: options.AsJson = False,
+    text: str | None = argument(
+        "FILE|TEXT", "A file, text in quotes, or nothing for standard input.", Reads(stdin=True)
+    ),
+    model: Path | None = options.MODEL,
+    token: list[str] | None = option(
+        "N|WORD",
+        "A word, or the number of a token in the input, counted from 1; may be repeated.",
+        short="-t",
+        shown="the tokens of all entities",
+    ),
+    span: list[str] | None = option(
+        "START-END[:LABEL]",
+        "For parsers: a constituent, by the numbers of its first and last word; may be repeated.",
+        shown="the least probable of each sentence",
+    ),
+    top: int = option("N", "Number of features to show for and against.", default=5, min=1),
+    input_format: InputFormat | None = options.ANY_FORMAT,
+    columns: str | None = options.COLUMNS,
+    encoding: str = options.ENCODING,
+    domain: str | None = options.DOMAIN,
+    as_json: bool = options.AS_JSON,
 ) -> None:
     """Show the features behind a tag or a constituent.
 
@@ -72,12 +61,10 @@ def explain(
     if getattr(tagger, "kind", "") == "parser":
         _explain_trees(tagger, sentences, span or [], token, top, as_json)
         return
-    if span or not hasattr(tagger, "explain"):
-        raise DovetailError(
-            "--span is for parsers; this model explains words: see --token"
-            if span
-            else "this kind of model cannot be explained"
-        )
+    if span:
+        raise DovetailError("--span is for parsers; this model explains words: see --token")
+    if not hasattr(tagger, "explain"):
+        raise DovetailError("this kind of model cannot be explained")
     chosen = list(_chosen(tagger, sentences, token or []))
     explanations = [(number, tagger.explain(sentence, position)) for number, sentence, position in chosen]
     if as_json:
@@ -91,8 +78,6 @@ def explain(
 def _explain_trees(
     parser: Parser, sentences: Sequence[Sentence], spans: list[str], token: list[str] | None, top: int, as_json: bool
 ) -> None:
-    from dovetail.cli import trees
-
     if token:
         raise DovetailError("--token is for taggers; this is a parser: use --span START-END")
     if spans and len(sentences) != 1:
@@ -125,7 +110,7 @@ def _paragraph(number: int, explanation: Explanation, top: int) -> str:
     listed = ", ".join(f"{tag} {p:.3f}" for tag, p in others[:4])
     lines = [f"{number}  {explanation.word}  {explanation.tag} {probability:.3f}"]
     lines += [f"   or       {listed}"] if listed else []
-    return "\n".join([*lines, *evidence_lines(explanation.for_tag[:top], explanation.against_tag[:top])])
+    return "\n".join([*lines, *trees.evidence_lines(explanation.for_tag[:top], explanation.against_tag[:top])])
 
 
 def _record(number: int, explanation: Explanation, top: int) -> dict[str, Any]:

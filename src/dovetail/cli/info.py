@@ -6,15 +6,14 @@ import json
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from dovetail.cli import options
 from dovetail.cli.console import count
+from dovetail.cli.options import argument
 from dovetail.cli.paths import Reads
 from dovetail.cli.scores import label_of
-from dovetail.cli.train.summary import STOPPED, file_size
+from dovetail.cli.train.training import STOPPED, file_size
 
 WIDTH = 80
 WEIGHTS = ("weight", "value", "code")
@@ -22,12 +21,8 @@ WEIGHTS = ("weight", "value", "code")
 
 
 def info(
-    model: Annotated[
-        Path | None,
-        typer.Argument(metavar="MODEL", help="A model file.", show_default="dovetail's English model"),
-        Reads(),
-    ] = None,
-    as_json: options.AsJson = False,
+    model: Path | None = argument("MODEL", "A model file.", Reads(), shown=options.ENGLISH),
+    as_json: bool = options.AS_JSON,
 ) -> None:
     """Show what is in a model file: labels, features, scores.
 
@@ -87,32 +82,25 @@ def _lines(record: Mapping[str, Any], size: str) -> Iterator[str]:
     """The record for people to read: a name, and beside it what there is."""
     settings = {name: value for name, value in record["settings"].items() if value not in (None, [], {})}
     card = {name: STOPPED.get(value, value) if name == "stopped" else value for name, value in record["card"].items()}
-    yield from _row("file", f"{record['file']} ({size})")
-    yield from _row("kind", f"{record['kind']}, written by dovetail {record['dovetail']}")
-    if record["needs"]:
-        yield from _row("needs", f"{', '.join(record['needs'])}: it can annotate files with this, not plain text")
-    else:
-        yield from _row("needs", "words only: it can annotate plain text")
-    if record["predicts"]:
-        yield from _row("reads", f"{', '.join(record['predicts'])}, and predicts this where the text has none")
-    if record["domains"]:
-        yield from _row("domains", ", ".join(record["domains"]))
-    if record["labels"]:
-        yield from _row("labels", f"{len(record['labels'])}: {', '.join(record['labels'])}")
-    yield from _row("weights", count(record["weights"], "weight"))
-    if record["resources"]:
-        yield from _row("resources", ", ".join(f"{name} ({kind})" for name, kind in record["resources"].items()))
-    if record["templates"]:
-        yield from _row("templates", f"{len(record['templates'])}: {'; '.join(record['templates'])}")
-    yield from _row("settings", ", ".join(f"{name} {_plain(value)}" for name, value in settings.items()))
-    for name, value in card.items():
-        if value is not None:
-            yield from _row(name.replace("_", " "), _plain(value))
-
-
-def _row(name: str, text: str) -> Iterator[str]:
-    for number, line in enumerate(wrap(text, WIDTH - 12, break_long_words=False) or [""]):
-        yield f"{'' if number else name:12}{line}".rstrip()
+    needs, reads, labels, templates = (record[name] for name in ("needs", "predicts", "labels", "templates"))
+    files = f"{', '.join(needs)}: it can annotate files with this, not plain text"
+    rows = {
+        "file": f"{record['file']} ({size})",
+        "kind": f"{record['kind']}, written by dovetail {record['dovetail']}",
+        "needs": files if needs else "words only: it can annotate plain text",
+        "reads": f"{', '.join(reads)}, and predicts this where the text has none" if reads else None,
+        "domains": ", ".join(record["domains"]) or None,
+        "labels": f"{len(labels)}: {', '.join(labels)}" if labels else None,
+        "weights": count(record["weights"], "weight"),
+        "resources": ", ".join(f"{name} ({kind})" for name, kind in record["resources"].items()) or None,
+        "templates": f"{len(templates)}: {'; '.join(templates)}" if templates else None,
+        "settings": ", ".join(f"{name} {_plain(value)}" for name, value in settings.items()),
+    }
+    told = [(name.replace("_", " "), None if value is None else _plain(value)) for name, value in card.items()]
+    for name, text in [*rows.items(), *told]:
+        if text is not None:
+            for number, line in enumerate(wrap(text, WIDTH - 12, break_long_words=False) or [""]):
+                yield f"{'' if number else name:12}{line}".rstrip()
 
 
 def _plain(value: Any) -> str:

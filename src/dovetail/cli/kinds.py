@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dovetail.cli import dependencies, joint, nested, trees
-from dovetail.cli.details import span_chances
+from dovetail.cli import dependencies, nested, trees
+from dovetail.cli.nested import span_chances
+from dovetail.cli.progress import watch
+from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
@@ -41,7 +44,9 @@ KINDS = {
         dependencies.picture,
         "conllu",
     ),
-    "joint": Kind(joint.show, joint.answer, span_chances, joint.joint_record, joint.joint_report, trees.picture),
+    "joint": Kind(
+        trees.show_both, trees.answer_both, span_chances, trees.joint_record, trees.joint_report, trees.picture
+    ),
     "nested": Kind(nested.show, nested.answer, span_chances, nested.nested_record, nested.nested_report),
     "parser": Kind(
         trees.show, trees.answer, span_chances, trees.bracket_record, trees.bracket_report, trees.picture, "brackets"
@@ -56,3 +61,16 @@ LAYERS = {"head": "dependency", "nested": "nested", "tree": "parser"}
 def kind_of(model: Any) -> Kind | None:
     """The kind of a model, None of a tagger or segmenter."""
     return KINDS.get(getattr(model, "kind", ""))
+
+
+def load_model(model: Path | None, domain: str | None) -> Any:
+    """A model; of several domains, the tagger or parser of the one that is named, or of what they share."""
+    import dovetail
+
+    watch()
+    found: Any = dovetail.load(model) if model is not None else dovetail.load()
+    if hasattr(found, "model_of"):
+        return found.model_of(domain)
+    if domain is not None:
+        raise DovetailError(f"--domain {domain}: this model does not have several domains; leave out the option")
+    return found

@@ -28,7 +28,8 @@ def main(arguments: Sequence[str]) -> int:
         run_command([argument for argument in arguments if argument != "--debug"])
         sys.stdout.flush()
     except BrokenPipeError:
-        return _reader_has_enough()
+        # ``dovetail ... | head``: end in silence, also when Python closes the standard output at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         return _failed("interrupted", INTERRUPTED)
     except Exception as error:
@@ -111,12 +112,6 @@ def _failed(message: str, code: int) -> int:
 
     say(f"dovetail: error: {message}" if code != INTERRUPTED else f"dovetail: {message}")
     return code
-
-
-def _reader_has_enough() -> int:
-    """``dovetail ... | head``: end in silence, also when Python closes the standard output at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return OK
 
 
 def run() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli.details import span_list
 from dovetail.cli.scores import calibration, calibration_line, f1_interval, interval_line
 
 if TYPE_CHECKING:
     from dovetail.models.answer import Answer
-    from dovetail.text.sentence import Sentence, Span
+    from dovetail.text.sentence import Sentence
+
+SEEN = 0.005
+"""Entities and constituents less probable are not listed among the marginals."""
 
 
 def show(sentence: Sentence) -> str:
@@ -23,17 +25,22 @@ def show(sentence: Sentence) -> str:
     before, after = [""] * len(sentence), [""] * len(sentence)
     for span in sorted(sentence.spans, key=lambda span: (span.start, -span.end)):
         before[span.start] += "["
-        after[span.end - 1] = f" {_mark(span)}]" + after[span.end - 1]
+        chance = "" if span.probability is None else f" {span.probability:.2f}"
+        after[span.end - 1] = f" {span.label}{chance}]" + after[span.end - 1]
     return " ".join(map("".join, zip(before, sentence.words, after, strict=True))) + "\n"
-
-
-def _mark(span: Span) -> str:
-    return span.label if span.probability is None else f"{span.label} {span.probability:.2f}"
 
 
 def answer(tree: Answer) -> dict[str, Any]:
     """Nested entities."""
-    return {"entities": span_list(tree.spans or ())}
+    return {"entities": [[span.start, span.end, span.label] for span in tree.spans or ()]}
+
+
+def span_chances(model: Any, sentences: Any) -> list[Any]:
+    """The marginals of a model of spans: every entity or constituent that has a chance."""
+    return [
+        [{"start": s.start, "end": s.end, "label": s.label, "probability": s.probability} for s in spans]
+        for spans in model.predict_marginals(sentences, SEEN)
+    ]
 
 
 def nested_record(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> dict[str, Any]:

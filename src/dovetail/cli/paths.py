@@ -6,13 +6,13 @@ import inspect
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import dovetail
-from dovetail.cli.output import check_ending, check_writable
 from dovetail.errors import DovetailError
 
 READ_IN_FOLDERS = (".txt", ".ann", ".paths", ".clusters", ".gz")
@@ -47,17 +47,14 @@ class Writes:
     """The name must have one of these."""
 
 
-Role = Reads | Writes
-
-
-def roles(command: Callable[..., Any]) -> dict[str, Role]:
+def roles(command: Callable[..., Any]) -> dict[str, Reads | Writes]:
     """The roles of the parameters of a function, as its annotations declare them.
 
     >>> def copy(source: Annotated[Path, Reads()], target: Annotated[Path, Writes()], quiet: bool = False) -> None: ...
     >>> roles(copy)["target"]
     Writes(inside=(), beside=(), endings=())
     """
-    found: dict[str, Role] = {}
+    found: dict[str, Reads | Writes] = {}
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         is_annotated = get_origin(parameter.annotation) is Annotated
         marks = [m for m in get_args(parameter.annotation) if isinstance(m, Reads | Writes)] if is_annotated else []
@@ -83,7 +80,7 @@ def check_paths(command: Callable[..., Any], values: Mapping[str, Any], labels: 
         for path in _named(values.get(name), role):
             for identity in _files_read(path, role, values):
                 read.setdefault(identity, labels[name])
-    if (redirected := _identity_of_stream(sys.stdout)) in read:
+    if (redirected := _identity(sys.stdout)) in read:
         raise DovetailError(f"the standard output is the file of {read[redirected]}; send it to another file")
     for name, role in outputs:
         for target in _listed(values.get(name)):
@@ -96,8 +93,8 @@ def check_paths(command: Callable[..., Any], values: Mapping[str, Any], labels: 
                 else:
                     continue
                 raise DovetailError(f"{file}: {clash}; choose another name")
-            if role.endings:
-                check_ending(Path(target), role.endings)
+            if role.endings and Path(target).suffix.lower() not in role.endings:
+                raise DovetailError(f"{target}: cannot be written: the name must end in {one_of(role.endings)}")
             if not role.inside:
                 check_writable(Path(target))
 
@@ -121,7 +118,7 @@ def _named(value: Any, role: Reads) -> Iterator[str]:
 def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[FileId]:
     """The files that are read where a path is given: all in a folder, and both halves of a brat document."""
     if path == "-":
-        yield from filter(None, [_identity_of_stream(sys.stdin)])
+        yield from filter(None, [_identity(sys.stdin)])
         return
     file = Path(path)
     together = [file]
@@ -138,18 +135,12 @@ def _named_inside(file: Path) -> list[Path]:
     """The files that a TOML file may name: clusters and lists of a feature set, relative to its folder."""
     import tomllib
 
+    from dovetail.curves.configurations import strings_in
+
     try:
-        found: list[Any] = [tomllib.loads(file.read_text(encoding="utf-8"))]
+        return [file.parent / name for name in strings_in(tomllib.loads(file.read_text(encoding="utf-8")))]
     except (OSError, ValueError):  # whoever reads it says what is wrong
         return []
-    paths = []
-    while found:
-        value = found.pop()
-        if isinstance(value, dict | list):
-            found += value.values() if isinstance(value, dict) else value
-        elif isinstance(value, str):
-            paths.append(file.parent / value)
-    return paths
 
 
 def _files_written(path: Path, role: Writes) -> Iterable[Path]:
@@ -170,20 +161,62 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _identity(path: Path) -> FileId | None:
-    """The identity of a regular file; None of what is not there, and of pipes and devices, which lose nothing."""
+def _identity(file: Any) -> FileId | None:
+    """The identity of a path or stream; None of what is not there, and of pipes and devices, which lose nothing."""
     try:
-        return _regular(path.stat())
-    except (OSError, ValueError):
+        found = file.stat() if isinstance(file, Path) else os.fstat(file.fileno())
+    except (OSError, ValueError, AttributeError):  # a text to annotate is no name, and a stream may have no file at all
         return None
-
-
-def _identity_of_stream(stream: Any) -> FileId | None:
-    try:
-        return _regular(os.fstat(stream.fileno()))
-    except (OSError, ValueError, AttributeError):  # no stream of a file at all
-        return None
-
-
-def _regular(found: os.stat_result) -> FileId | None:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def check_writable(path: Path) -> None:
+    """Refuse at once what could only fail after hours of work."""
+    from dovetail.text.files import why_not_written
+
+    folder = path.parent
+    if path.is_dir():
+        raise DovetailError(f"{path}: cannot be written: this is a directory; name a file in it")
+    if not folder.is_dir():
+        raise DovetailError(f"{path}: cannot be written: the folder {folder} does not exist")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device
+    if path.exists() and not os.access(path, os.W_OK):
+        raise DovetailError(f"{path}: cannot be written: permission denied")
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".dovetail."):
+            pass
+    except PermissionError:
+        raise DovetailError(f"{path}: cannot be written: permission denied") from None
+    except OSError as error:
+        raise DovetailError(f"{path}: cannot be written: {why_not_written(path, error)}") from None
+
+
+def format_by_name(output: Path | None, known: Collection[str]) -> str | None:
+    """The one of these formats that the name of a file gives, None if the name has no ending.
+
+    >>> format_by_name(Path("a.conll.gz"), ["conll", "jsonl"]), format_by_name(Path("tagged"), ["conll", "jsonl"])
+    ('conll', None)
+    """
+    from dovetail.text.formats import FORMATS, guess_format
+
+    if output is None:
+        return None
+    suffix = Path(str(output).removesuffix(".gz")).suffix
+    guess = suffix[1:] if suffix[1:] in known else guess_format(output)
+    if guess is not None and guess in known:
+        return guess
+    if guess is None and (not suffix or (output.exists() and not output.is_file())):
+        return None
+    endings = [FORMATS[name].suffixes[0] if name in FORMATS else f".{name}" for name in known if name != "pretty"]
+    raise DovetailError(f"{output}: no output format for this ending; use {one_of(endings)}, or give --output-format")
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Names to choose from.
+
+    >>> one_of([".png", ".svg", ".pdf"])
+    '.png, .svg or .pdf'
+    """
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last

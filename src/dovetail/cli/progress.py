@@ -1,18 +1,20 @@
-"""Progress of a training run: a bar on a terminal, plain lines in a log, nothing when quiet."""
+"""Progress of long work: a bar on a terminal, plain lines in a log, nothing when quiet; and whether numba compiles."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli.compiling import WATCH, watch
 from dovetail.cli.console import say
 
 if TYPE_CHECKING:
+    from dovetail.clusters.progress import ClusterProgress
     from dovetail.learning.monitor import Progress
 
 SECONDS_BETWEEN_LINES = 5.0
@@ -24,41 +26,30 @@ class Reporter:
     def doing(self, what: str) -> None:
         """A step of the work begins: "reading train.conll"."""
 
-    def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
-        """So much of the step is done."""
+    def compiling(self, what: str) -> None:
+        """Numba compiles, which takes a while."""
+
+    def standing(self, done: int, of: int | None, how_far: str, step: str = "") -> None:
+        """So much of the work is done; ``step`` is the name of the step, where it has another each time."""
+
+    def counted(self, words: int) -> None:
+        """So many words of a text are counted."""
+        self.standing(words, None, f"{words:,} words")
+
+    def clustered(self, progress: ClusterProgress, unit: str = "words") -> None:
+        """So many words are clustered, or visits to them done."""
+        times = _times(progress.seconds, progress.seconds_left)
+        self.standing(progress.done, progress.of, f"{progress.done:,} of {progress.of:,} {unit}, {times}")
 
     def trained(self, progress: Progress) -> None:
         """A pass of training is done; for ``Tagger.fit``."""
-
-
-@contextmanager
-def reporting(quiet: bool) -> Iterator[Reporter]:
-    """The reporter that fits where the standard error goes."""
-    watch()
-    if quiet:
-        with _telling(lambda _: None):
-            yield Reporter()
-    elif sys.stderr.isatty():
-        with _rich_bar() as bar:
-            reporter = Bar(bar)
-            with _telling(reporter.compiling):
-                yield reporter
-    else:
-        with _telling(say):
-            yield Lines()
-
-
-@contextmanager
-def _telling(tell: Callable[[str], None]) -> Iterator[None]:
-    before, WATCH.tell = WATCH.tell, tell
-    try:
-        yield
-    finally:
-        WATCH.tell = before
+        done, of = progress.iteration, progress.limit
+        standing = describe(progress, WATCH.seconds(within=progress.seconds))
+        self.standing(done, of, standing, f"iteration {done}/{of}")
 
 
 class Lines(Reporter):
-    """A line for each step, and one every few seconds while training."""
+    """A line for each step, and one every few seconds in between; the last pass of training is always told."""
 
     def __init__(self) -> None:
         self.last = float("-inf")
@@ -67,17 +58,13 @@ class Lines(Reporter):
         """Say so."""
         say(what)
 
-    def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
-        """Say where the work stands, but not too often."""
-        if time.monotonic() - self.last >= SECONDS_BETWEEN_LINES:
-            self.last = time.monotonic()
-            say(how_far(done, of, unit, seconds, left))
+    compiling = doing
 
-    def trained(self, progress: Progress) -> None:
-        """Say where the run stands, but not too often."""
-        if time.monotonic() - self.last >= SECONDS_BETWEEN_LINES or progress.iteration == progress.limit:
+    def standing(self, done: int, of: int | None, how_far: str, step: str = "") -> None:
+        """Say so, but not too often."""
+        if time.monotonic() - self.last >= SECONDS_BETWEEN_LINES or (step and done == of):
             self.last = time.monotonic()
-            say(f"iteration {progress.iteration}/{progress.limit}, {describe(progress, _compiling(progress))}")
+            say(f"{step}, {how_far}" if step else how_far)
 
 
 class Bar(Reporter):
@@ -91,23 +78,34 @@ class Bar(Reporter):
         """Name the step; the bar swings to and fro."""
         self.bar.update(self.task, description=what, total=None, completed=0, standing="")
 
-    def compiling(self, message: str) -> None:
+    def compiling(self, what: str) -> None:
         """Say so above the bar."""
-        self.bar.console.print(message, highlight=False)
+        self.bar.console.print(what, highlight=False)
 
-    def standing(self, done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> None:
+    def standing(self, done: int, of: int | None, how_far: str, step: str = "") -> None:
         """Move the bar."""
-        self.bar.update(self.task, completed=done, total=of, standing=how_far(done, of, unit, seconds, left))
+        self.bar.update(self.task, completed=done, total=of, standing=how_far, description=step or None)
 
-    def trained(self, progress: Progress) -> None:
-        """Move the bar."""
-        self.bar.update(
-            self.task,
-            description=f"iteration {progress.iteration}/{progress.limit}",
-            completed=progress.iteration,
-            total=progress.limit,
-            standing=describe(progress, _compiling(progress)),
-        )
+
+@contextmanager
+def reporting(quiet: bool) -> Iterator[Reporter]:
+    """The reporter that fits where the standard error goes."""
+    watch()
+    with _rich_bar() if sys.stderr.isatty() and not quiet else nullcontext() as bar:
+        reporter = Reporter() if quiet else Bar(bar) if bar is not None else Lines()
+        before, WATCH.tell = WATCH.tell, reporter.compiling
+        try:
+            yield reporter
+        finally:
+            WATCH.tell = before
+
+
+def _rich_bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(bar_width=10), TextColumn("{task.fields[standing]}")
+    return Progress(*columns, console=Console(stderr=True), transient=True)  # the summary that follows says it all
 
 
 def describe(progress: Progress, compiling: float = 0.0) -> str:
@@ -121,33 +119,72 @@ def describe(progress: Progress, compiling: float = 0.0) -> str:
     """
     dev = f", best dev {progress.best_dev:.2f}" if progress.best_dev is not None else ""
     left = replace(progress, seconds=max(progress.seconds - compiling, 0.0)).seconds_left
-    times = f"{progress.seconds:.0f} s, at most {left:.0f} s left"
-    return f"objective {progress.objective:,.1f}{dev}, {times}"
+    return f"objective {progress.objective:,.1f}{dev}, {_times(progress.seconds, left)}"
 
 
-def _compiling(progress: Progress) -> float:
-    return WATCH.seconds(within=progress.seconds)
+def _times(seconds: float, left: float) -> str:
+    return f"{seconds:.0f} s, at most {left:.0f} s left"
 
 
-def how_far(done: int, of: int | None, unit: str, seconds: float = 0, left: float | None = None) -> str:
-    """How far a step of the work is, on one line.
+# compilation: it happens once on a machine, so the user is told, and it does not count when time is estimated
 
-    >>> how_far(500, 2000, "words", 10, 30)
-    '500 of 2,000 words, 10 s, at most 30 s left'
-    """
-    whole = f"{done:,} {unit}" if of is None else f"{done:,} of {of:,} {unit}"
-    return whole if left is None else f"{whole}, {seconds:.0f} s, at most {left:.0f} s left"
+NOTICE = "compiling, about 10 s; this happens only the first time on this machine"
+PATIENCE = 1.0
+"""Seconds of compiling after which the user is told."""
 
 
-def _rich_bar() -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+class Watch:
+    """Listens to numba's events: notes when it compiles, and tells the user once if it takes long."""
 
-    # Transient: the summary that follows says it all.
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=10),
-        TextColumn("{task.fields[standing]}"),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self.told = False
+        self.periods: list[tuple[float, float]] = []
+        self._depth = 0
+        self._began = 0.0
+        self._timer: Timer | None = None
+
+    def notify(self, event: Any) -> None:
+        """Numba begins or ends to compile a function; those that it calls are compiled within."""
+        self._depth += 1 if event.is_start else -1
+        if event.is_start and self._depth == 1:
+            self._began = time.perf_counter()
+            if not self.told:
+                self._timer = Timer(max(PATIENCE - self.seconds(), 0.0), self._tell_once)
+                self._timer.daemon = True
+                self._timer.start()
+        elif event.is_end and self._depth == 0:
+            self.periods.append((self._began, time.perf_counter()))
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def seconds(self, within: float = float("inf")) -> float:
+        """How long compiling took, or waiting for it, all in all, within the last so many seconds."""
+        first = time.perf_counter() - within
+        from dovetail.structures import ahead
+
+        periods = [*self.periods, *ahead.waits]
+        return sum(max(end - max(begin, first), 0.0) for begin, end in periods)
+
+    def _tell_once(self) -> None:
+        if not self.told:
+            self.told = True
+            self.tell(NOTICE)
+
+
+def on_a_terminal(message: str) -> None:
+    """Say so where somebody waits; a log need not know."""
+    if sys.stderr.isatty():
+        say(message)
+
+
+WATCH = Watch(on_a_terminal)
+
+
+@cache
+def watch() -> None:
+    """Listen from now on. It imports numba: call it where that is about to happen."""
+    from numba.core import event
+
+    event.Listener.register(Watch)
+    event.register("numba:compile", WATCH)  # type: ignore[no-untyped-call]

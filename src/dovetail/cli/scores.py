@@ -42,9 +42,8 @@ def tags(sentences: Sentences, layer: str) -> list[tuple[str, ...]]:
     for number, sentence in enumerate(sentences, 1):
         if layer not in sentence.layers and len(sentence):
             has = ", ".join(["word", *sentence.layers])
-            raise DovetailError(
-                f"sentence {number} has no layer {layer!r} to score (it has {has}); see --layer, --columns"
-            )
+            lacks = f"sentence {number} has no layer {layer!r} to score (it has {has})"
+            raise DovetailError(f"{lacks}; see --layer, --columns")
     return [sentence.layers.get(layer, ()) for sentence in sentences]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli.output import format_by_name
+from dovetail.cli.paths import format_by_name
 from dovetail.cli.scores import f1_interval, interval_line
 from dovetail.errors import DovetailError
 

@@ -1,10 +1,9 @@
 """Learning curves: scores against the number of labelled sentences, for several configurations and draws."""
 
 from dovetail.curves.configurations import Configuration, parse_configuration, read_configurations
-from dovetail.curves.curve import LearningCurve
 from dovetail.curves.plot import draw_curves
-from dovetail.curves.summary import Curve, Point, curves_of
-from dovetail.curves.table import curves_csv, curves_table, savings
+from dovetail.curves.runs import LearningCurve
+from dovetail.curves.summary import Curve, Point, curves_csv, curves_of, curves_table, savings
 from dovetail.rooms import open_room
 
 __all__ = [

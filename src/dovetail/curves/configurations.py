@@ -39,24 +39,21 @@ class Configuration:
     @cached_property
     def identity(self) -> dict[str, Any]:
         """All that shapes the model, as JSON can hold it: the kind, the settings, the contents of files they name."""
-        settings = {name: _plain(value) for name, value in self.settings.items()}
-        named = [Path(value) for value in _strings(list(self.settings.values()))]
+        plain = str | int | float | bool | None
+        settings = {name: value if isinstance(value, plain) else repr(value) for name, value in self.settings.items()}
+        named = [Path(value) for value in strings_in(list(self.settings.values()))]
         inside = [sorted(path.iterdir()) if path.is_dir() else [path] for path in named]
         files = [_contents(file) for file in chain.from_iterable(inside) if file.is_file()]
         return {"kind": self.kind, "settings": settings, "files": files}
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool | None) else repr(value)
-
-
-def _strings(value: Any) -> Iterator[str]:
+def strings_in(value: Any) -> Iterator[str]:
     """All strings in lists and tables."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple | Mapping):
         for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _strings(item)
+            yield from strings_in(item)
 
 
 def _contents(path: Path) -> list[Any]:
@@ -64,7 +61,7 @@ def _contents(path: Path) -> list[Any]:
     named: list[Any] = []
     if path.suffix == ".toml":
         with suppress(tomllib.TOMLDecodeError):
-            files = (path.parent / name for name in _strings(tomllib.loads(read_whole(path))) if "\n" not in name)
+            files = (path.parent / name for name in strings_in(tomllib.loads(read_whole(path))) if "\n" not in name)
             named = [_contents(file) for file in files if file != path and file.is_file()]
     return [sha256(path.read_bytes()).hexdigest(), *named]
 
@@ -104,12 +101,10 @@ def _divided(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -
 
 def _of_kind(name: str, value: Any, default: Any) -> Any:
     """The value, if it is of the kind of the setting's default."""
-    if isinstance(default, bool) and not isinstance(value, bool):
-        raise DovetailError(f"{name}={value}: expected true or false")
-    if isinstance(default, int | float) and not isinstance(value, int | float):
-        raise DovetailError(f"{name}={value}: expected a number")
-    if isinstance(default, str) and name != "features" and not isinstance(value, str):
-        raise DovetailError(f"{name}={value}: expected a name")
+    for kind, what in ((bool, "true or false"), (int | float, "a number"), (str, "a name")):
+        anything = kind is str and name == "features"
+        if isinstance(default, kind) and not isinstance(value, kind) and not anything:
+            raise DovetailError(f"{name}={value}: expected {what}")
     return value
 
 
@@ -133,23 +128,19 @@ def parse_configuration(text: str) -> Configuration:
     {'features': 'plain', 'l2': 1, 'ignore': ['pos', 'chunk']}
     """
     name, _, rest = text.partition("=")
-    settings: dict[str, list[str]] = {}
+    settings: dict[str, list[Any]] = {}
     last = ""
     for part in filter(None, (part.strip() for part in rest.split(","))):
         setting, equals, value = part.partition("=")
         if equals:
             last = setting.strip()
-            settings[last] = [value.strip()]
+            settings[last] = [_scalar(value.strip())]
         elif last:
-            settings[last].append(part)
+            settings[last].append(_scalar(part))
         else:
             raise DovetailError(f"configuration {text!r}: {part!r} is not a setting; write {name}=SETTING=VALUE")
-    return _checked(name.strip(), {key: _value(key, values) for key, values in settings.items()}, text)
-
-
-def _value(setting: str, parts: list[str]) -> Any:
-    values = [_scalar(part) for part in parts]
-    return values if setting == "ignore" or len(values) > 1 else values[0]
+    lists = {key: found if key == "ignore" or len(found) > 1 else found[0] for key, found in settings.items()}
+    return _checked(name.strip(), lists, text)
 
 
 def _scalar(text: str) -> Any:
@@ -157,10 +148,8 @@ def _scalar(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
     for number in (int, float):
-        try:
+        with suppress(ValueError):
             return number(text)
-        except ValueError:
-            continue
     return text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -34,10 +34,6 @@ class CurveData:
     def scored(self) -> Sequence[Sentence]:
         """The sentences that models are scored on."""
         return self.test if self.test is not None else self.dev
-
-    def tokens(self, indices: Iterable[int]) -> int:
-        """How many tokens the sentences of the pool with these indices have."""
-        return sum(len(self.train[i]) for i in indices)
 
 
 def _digest(sentences: Sequence[Sentence]) -> str:

@@ -1,20 +1,63 @@
-"""Runs: one model trained and scored each, kept in a file as they finish so that an interrupted curve goes on."""
+"""Learning curves and their runs: one model trained and scored each, and kept in a file as soon as it is."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dovetail.curves.configurations import Configuration
-from dovetail.curves.data import CurveData
-from dovetail.curves.train import train_and_score
+from dovetail.curves.data import CurveData, draw_order
 from dovetail.curves.work import worked
-from dovetail.errors import InputError
+from dovetail.errors import DovetailError, InputError
 from dovetail.version import __version__
+
+
+class Trained(NamedTuple):
+    """A model, its score in percent (with precision and recall where it finds entities), and the seconds it took."""
+
+    model: Any
+    score: float
+    precision: float | None
+    recall: float | None
+    seconds: float
+
+
+def train_and_score(configuration: Configuration, data: CurveData, indices: Sequence[int]) -> Trained:
+    """Train on the sentences of the pool with these indices, in the order of the pool, on one thread."""
+    began = time.perf_counter()
+    model = configuration.build(threads=1)
+    sentences = [data.train[i] for i in sorted(indices)]
+    try:
+        model.fit(sentences, dev=data.dev if data.tune else None)
+    except DovetailError as error:
+        raise DovetailError(f"{configuration.name} with {len(indices)} sentences: {error}") from None
+    if model.card_.get("stopped") == "interrupted":
+        raise KeyboardInterrupt  # fit itself keeps the weights so far, which would be a false point of the curve
+    return Trained(model, *_scores(model, data), time.perf_counter() - began)
+
+
+def _scores(model: Any, data: CurveData) -> tuple[float, float | None, float | None]:
+    """F1 of words or entities with precision and recall; the accuracy of plain labels.
+
+    Entities are scored as such also where the few sentences drawn happened to have none.
+    """
+    from dovetail.evaluate import entity_scores
+    from dovetail.text.tags import is_chunk_tagset
+
+    if model.target is None:
+        words = model.word_scores(data.scored)
+        return words.f1, words.precision, words.recall
+    tags = {tag for sentence in data.train for tag in sentence.layers.get(model.target, ())}
+    if not is_chunk_tagset(tags - {"?"}):
+        return model.score(data.scored), None, None
+    gold = [sentence.layers.get(model.target, ()) for sentence in data.scored]
+    entities = entity_scores(gold, model.predict(data.scored))
+    return entities.f1, entities.precision, entities.recall
 
 
 @dataclass(frozen=True)
@@ -68,7 +111,7 @@ class Task:
         """Train, score and choose."""
         done = train_and_score(self.configuration, data, self.indices)
         return Run(
-            self.fingerprint(data), self.series, self.draw, self.size, data.tokens(self.indices),
+            self.fingerprint(data), self.series, self.draw, self.size, sum(len(data.train[i]) for i in self.indices),
             done.score, done.seconds, done.precision, done.recall, self.choose(done.model, data),
         )  # fmt: skip
 
@@ -82,18 +125,14 @@ class RunLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.runs: dict[str, Run] = {}
-        if path.exists():
-            for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-                self._read(line, number)
-
-    def _read(self, line: str, number: int) -> None:
-        if not line.strip() or not line.rstrip().endswith("}"):
-            return  # the last line of a run that was killed while it wrote
-        try:
-            run = Run(**json.loads(line))
-        except (ValueError, TypeError):
-            raise InputError("this is not a finished run; delete the line, or the file", self.path, number) from None
-        self.runs[run.fingerprint] = run
+        lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+        for number, line in enumerate(lines, 1):
+            if line.rstrip().endswith("}"):  # else the last line of a run that was killed while it wrote
+                try:
+                    run = Run(**json.loads(line))
+                except (ValueError, TypeError):
+                    raise InputError("this is not a finished run; delete the line, or the file", path, number) from None
+                self.runs[run.fingerprint] = run
 
     def add(self, run: Run) -> None:
         """Keep a run, in memory and on disk."""
@@ -122,10 +161,54 @@ def finished_runs(
             task = following(task, run)
         if task is not None:
             waiting.append(task)
-    for run in worked(_run, waiting, data, jobs, following):
+    for run in worked(Task.run, waiting, data, jobs, following):
         log.add(run)
         yield run, False
 
 
-def _run(data: CurveData, task: Task) -> Run:
-    return task.run(data)
+@dataclass(frozen=True)
+class LearningCurve:
+    """Which runs make a curve: ``sizes`` in sentences (None for all), each drawn ``draws`` times.
+
+    Draw d is a random order of the pool by (seed, d), and its sentences are the first n: larger sizes contain the
+    smaller ones, and all configurations train on the same sentences. The whole pool is drawn once.
+    """
+
+    configurations: Sequence[Configuration]
+    sizes: Sequence[int | None]
+    draws: int = 3
+    seed: int = 1
+
+    def tasks(self, data: CurveData) -> list[Task]:
+        """The runs to be done, small ones first, so that an interrupted curve is whole as far as it goes."""
+        self._check(data)
+        pool = len(data.train)
+        orders = {draw: draw_order(pool, draw, self.seed) for draw in range(1, self.draws + 1)}
+        sizes = sorted({min(size or pool, pool) for size in self.sizes})
+        return [
+            Task(configuration, draw, tuple(orders[draw][:size]))
+            for size in sizes
+            for draw in (orders if size < pool else [1])
+            for configuration in self.configurations
+        ]
+
+    def sizes_of_runs(self, data: CurveData) -> list[int]:
+        """How many sentences each run trains on."""
+        return [task.size for task in self.tasks(data)]
+
+    def runs(self, data: CurveData, log: RunLog, jobs: int = 1) -> Iterator[tuple[Run, bool]]:
+        """Every run as it finishes, each with whether the log had it already."""
+        return finished_runs(self.tasks(data), data, log, jobs)
+
+    def _check(self, data: CurveData) -> None:
+        names = [configuration.name for configuration in self.configurations]
+        if len(set(names)) < len(names):
+            raise DovetailError(f"two configurations have one name: {', '.join(names)}")
+        if any(size is not None and size < 1 for size in self.sizes) or not self.sizes:
+            raise DovetailError("a size is a number of sentences, 1 or more, or all")
+        if self.draws < 1:
+            raise DovetailError(f"{self.draws} draws: choose 1 or more")
+        if not data.train or not data.scored:
+            raise DovetailError("there are no sentences to train on or to score; check the files and their format")
+        for configuration in self.configurations:
+            configuration.build()

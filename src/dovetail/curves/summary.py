@@ -1,12 +1,15 @@
-"""Runs summed up: for each series and size the mean and the spread over draws."""
+"""Runs summed up: mean and spread over draws by series and size; as a table, as CSV, and what a series saves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, fields
 from statistics import fmean, stdev
 
 from dovetail.curves.runs import Run
+from dovetail.evaluate.table import align_columns
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,6 @@ class Curve:
     name: str
     points: tuple[Point, ...]
 
-    def first_to_reach(self, score: float) -> Point | None:
-        """The smallest measured size whose mean is at least this score."""
-        return next((point for point in self.points if point.mean >= score), None)
-
 
 def curves_of(runs: Iterable[Run]) -> list[Curve]:
     """The curves of runs, series in the order in which they come.
@@ -66,3 +65,77 @@ def curves_of(runs: Iterable[Run]) -> list[Curve]:
     for run in runs:
         series.setdefault(run.series, {}).setdefault(run.sentences, []).append(run)
     return [Curve(name, tuple(Point.of(sizes[size]) for size in sorted(sizes))) for name, sizes in series.items()]
+
+
+def curves_table(curves: Sequence[Curve]) -> str:
+    """A row a size, a column a series: mean and standard deviation of the score; tokens where series differ in them.
+
+    >>> point = Point(10, 80.0, 2, 52.0, 2.83, 50.0, 54.0, None, None)
+    >>> print(curves_table([Curve("plain", (point,)), Curve("rich", (point,))]))
+    sentences  tokens         plain          rich
+    10             80  52.00 ± 2.83  52.00 ± 2.83
+    """
+    by_size = [{point.sentences: point for point in curve.points} for curve in curves]
+    sizes = sorted({size for points in by_size for size in points})
+    shared = all(len({points[size].tokens for points in by_size if size in points}) == 1 for size in sizes)
+    names = [name for curve in curves for name in ([curve.name] if shared else [curve.name, "tokens"])]
+    rows = [["sentences", *(["tokens"] if shared else []), *names]]
+    for size in sizes:
+        found = [points.get(size) for points in by_size]
+        tokens = next(f"{point.tokens:,.0f}" for point in found if point is not None)
+        cells = [cell for point in found for cell in ([_score(point)] if shared else [_score(point), _tokens(point)])]
+        rows.append([f"{size:,}", *([tokens] if shared else []), *cells])
+    return align_columns(rows)
+
+
+def _score(point: Point | None) -> str:
+    if point is None:
+        return ""
+    spread = f" ± {point.deviation:.2f}" if point.deviation is not None else ""
+    return f"{point.mean:.2f}{spread}"
+
+
+def _tokens(point: Point | None) -> str:
+    return f"{point.tokens:,.0f}" if point is not None else ""
+
+
+def curves_csv(curves: Sequence[Curve]) -> str:
+    """A line a point: the series and every field of ``Point``; an empty field where there is no number."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["series", *(field.name for field in fields(Point))])
+    for curve in curves:
+        for point in curve.points:
+            values = (f"{value:.4f}" if isinstance(value, float) else value for value in astuple(point))
+            writer.writerow([curve.name, *values])
+    return text.getvalue()
+
+
+def savings(curves: Sequence[Curve], reference: Curve) -> list[str]:
+    """For every other series: with how many sentences it reaches the last score of the reference, as measured.
+
+    >>> def point(sentences, score):
+    ...     return Point(sentences, 7 * sentences, 1, score, None, score, score, None, None)
+    >>> plain, rich = Curve("plain", (point(10, 40.0), point(30, 50.0))), Curve("rich", (point(20, 60.0),))
+    >>> savings([rich], plain)
+    ['rich reaches the 50.00 of plain at 30 sentences (210 tokens) with 20 sentences (140 tokens)']
+    """
+    if not reference.points:
+        return []
+    goal = reference.points[-1]
+    target = f"the {goal.mean:.2f} of {reference.name} at {_amount(goal)}"
+    lines = []
+    for curve in curves:
+        if curve.name == reference.name:
+            continue
+        point = next((point for point in curve.points if point.mean >= goal.mean), None)
+        if point is not None:
+            lines.append(f"{curve.name} reaches {target} with {_amount(point)}")
+        else:
+            best = max(curve.points, key=lambda point: point.mean)
+            lines.append(f"{curve.name} does not reach {target}: at best {best.mean:.2f}, with {_amount(best)}")
+    return lines
+
+
+def _amount(point: Point) -> str:
+    return f"{point.sentences:,} sentences ({point.tokens:,.0f} tokens)"

@@ -26,22 +26,28 @@ _data: Any = None  # of a worker: what every task works on
 
 
 def worked(
-    function: Callable[[Any, Job], Result],
+    function: Callable[[Job, Any], Result],
     tasks: Sequence[Job],
     data: Any,
     jobs: int,
     following: Callable[[Job, Result], Job | None],
 ) -> Iterator[Result]:
-    """``function(data, task)`` of all tasks as they finish; ``following(task, result)`` may name one more.
+    """``function(task, data)`` of all tasks as they finish; ``following(task, result)`` may name one more.
 
     With one job everything happens in this process. With more, ``function`` must be importable, and a program that
     calls this must guard its main part with ``if __name__ == "__main__"``.
 
-    >>> list(worked(lambda data, task: data + task, [1, 2], 10, 1, lambda task, result: 5 if task == 1 else None))
+    >>> list(worked(lambda task, data: data + task, [1, 2], 10, 1, lambda task, result: 5 if task == 1 else None))
     [11, 12, 15]
     """
     if jobs == 1 or not tasks:
-        yield from _here(function, tasks, data, following)
+        waiting = deque(tasks)
+        while waiting:
+            task = waiting.popleft()
+            result = function(task, data)
+            if (after := following(task, result)) is not None:
+                waiting.append(after)
+            yield result
         return
     children = set(multiprocessing.active_children())
     # Spawned, not forked: the compiled loops and their threads do not outlive a fork.
@@ -67,8 +73,7 @@ def worked(
                 if future is None:
                     raise KeyboardInterrupt
                 task, result = pending.pop(future), future.result()
-                after = following(task, result)
-                if after is not None:
+                if (after := following(task, result)) is not None:
                     submit(after)
                 yield result
         except BrokenProcessPool:
@@ -92,27 +97,11 @@ def _interrupts_to(note: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
-def _here(
-    function: Callable[[Any, Job], Result],
-    tasks: Sequence[Job],
-    data: Any,
-    following: Callable[[Job, Result], Job | None],
-) -> Iterator[Result]:
-    waiting = deque(tasks)
-    while waiting:
-        task = waiting.popleft()
-        result = function(data, task)
-        after = following(task, result)
-        if after is not None:
-            waiting.append(after)
-        yield result
-
-
 def _begin(data: Any) -> None:
     global _data
     _data = data
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the process that waits for us ends us
 
 
-def _call(function: Callable[[Any, Job], Result], task: Job) -> Result:
-    return function(_data, task)
+def _call(function: Callable[[Job, Any], Result], task: Job) -> Result:
+    return function(task, _data)

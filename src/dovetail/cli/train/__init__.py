@@ -1,27 +1,15 @@
-"""``dovetail train KIND``: one file a kind of model."""
+"""``dovetail train KIND``: a class for each kind of model."""
 
 from __future__ import annotations
 
-import typer
-
 from dovetail.cli.command import Commands
-from dovetail.cli.train.dependency import DependencyTraining
-from dovetail.cli.train.joint import JointTraining
-from dovetail.cli.train.nested import NestedTraining
-from dovetail.cli.train.parser import ParserTraining
+from dovetail.cli.train.parser import DependencyTraining, JointTraining, ParserTraining
 from dovetail.cli.train.segmenter import SegmenterTraining
-from dovetail.cli.train.tagger import TaggerTraining
+from dovetail.cli.train.tagger import NestedTraining, TaggerTraining
 from dovetail.cli.train.training import command_of
 
 KINDS = (TaggerTraining, SegmenterTraining, NestedTraining, DependencyTraining, ParserTraining, JointTraining)
 
-app = Commands()
+app = Commands("Train a model on annotated text.")
 for kind in KINDS:
     app.command(kind.kind)(command_of(kind))
-
-
-@app.callback(invoke_without_command=True)
-def train(context: typer.Context) -> None:
-    """Train a model on annotated text."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())

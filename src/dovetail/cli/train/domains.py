@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import chain, combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dovetail.cli.domains import named_files
 from dovetail.cli.scores import label_of, tagset
 from dovetail.cli.train.options import given_settings
 from dovetail.errors import DovetailError
@@ -18,6 +18,23 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
 
 Data = Mapping[str, "list[Sentence]"]
+
+
+def named_files(given: Sequence[str] | None, option: str) -> dict[str, Path]:
+    """Files by their names.
+
+    >>> named_files(["news=a.conll", "web=b.conll"], "--domain")
+    {'news': PosixPath('a.conll'), 'web': PosixPath('b.conll')}
+    """
+    found: dict[str, Path] = {}
+    for pair in given or ():
+        name, equals, path = pair.partition("=")
+        if not (name and equals and path):
+            raise DovetailError(f"{option} {pair}: give a name and a file, such as {option} news=news.conll")
+        if name in found:
+            raise DovetailError(f"{option} {name} is given twice; put all its text into one file")
+        found[name] = Path(path)
+    return found
 
 
 class Domains:

@@ -15,11 +15,7 @@ HEADINGS = ("tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "pos
 MOST = 0.5  # so large a part of dev in the training data is no accident
 
 
-def doubts(
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence] | None,
-    target: str,
-) -> list[str]:
+def doubts(train: Sequence[Sentence], dev: Sequence[Sentence] | None, target: str) -> list[str]:
     """Warnings about mistakes in tags, and labels that cannot be learnt."""
     from dovetail.text.tags import is_chunk_tagset
 

@@ -7,79 +7,61 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from dovetail.cli import options
-from dovetail.cli.command import place_of
+from dovetail.cli.corpus import CorpusFormat
+from dovetail.cli.options import REQUIRED, Param, option, switch
 from dovetail.cli.paths import Reads, Writes
 from dovetail.models.settings import Setting, setting_of
 
 TYPES = {"int": int, "float": float, "bool": bool}
 METAVARS = {"int": "N", "float": "X"}
 FILE, FILES, NAMED = Path | None, list[Path] | None, list[str] | None
+PAIR = Reads(named=True)
+CLUSTER_FILES = Writes(inside=("brown.paths", "exchange.paths", "fine.paths"))
+UNLABELLED = "Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated."
 
-
-def named(type_: Any, flag: str, metavar: str, help: str, role: Reads | Writes | None = None) -> Any:
-    """An option that names what is read or written."""
-    return Annotated[type_, typer.Option(flag, metavar=metavar, help=help), role or Reads(named=type_ == NAMED)]
-
-
-COMMON: dict[str, Any] = {
-    "output": options.ModelOutput,
-    "dev": named(FILE, "--dev", "FILE", "Held-out text, to stop at the best score and to tune on."),
-    "domain": named(
-        NAMED, "--domain", "NAME=FILE",
-        "Instead of --train: annotated text of one of several domains; repeat it for each.",
+COMMON: dict[str, tuple[Any, Param]] = {
+    "output": (Path, options.output("FILE", "Write the model to this file.", Writes(beside=(".checkpoint",)))),
+    "dev": (FILE, option("FILE", "Held-out text, to stop at the best score and to tune on.", Reads())),
+    "domain": (
+        NAMED,
+        option("NAME=FILE", "Instead of --train: annotated text of one of several domains; repeat it for each.", PAIR),
     ),
-    "dev_domain": named(NAMED, "--dev-domain", "NAME=FILE", "Instead of --dev: held-out text of a domain; repeat."),
-    "trees_only": named(FILE, "--trees-only", "FILE", "More text, with trees but without entities."),
-    "entities_only": named(FILE, "--entities-only", "FILE", "More text, with entities but without trees."),
-    "input_format": options.InputFormat,
-    "columns": options.Columns,
-    "encoding": options.Encoding,
-    "unlabelled": named(
-        FILES, "--unlabelled", "RAW",
-        "Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated.",
-    ),
-    "clusters": named(FILES, "--clusters", "PATHS", "Existing clusters: a file or a folder; may be repeated."),
-    "lexicon": named(NAMED, "--lexicon", "NAME=FILE", "A list of names, one per line; may be repeated."),
-    "association": named(
-        FILES, "--association", "RAW", "Raw text to count word associations in; may be repeated."
-    ),
-    "save_clusters": named(
-        FILE, "--save-clusters", "FOLDER", "Save the clusters of --unlabelled here, for --clusters.",
-        Writes(inside=("brown.paths", "exchange.paths", "fine.paths")),
-    ),
-    "init": named(FILE, "--init", "MODEL", "Start from the weights of this model."),
-    "resume": Annotated[
-        bool,
-        typer.Option("--resume", help="Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists."),
-    ],
-    "half": Annotated[bool, typer.Option("--half", help="Store weights in half precision, for a smaller file.")],
-    "compact": Annotated[
-        bool, typer.Option("--compact", help="Store a weight in one byte, with short keys: the smallest file.")
-    ],
-    "quiet": options.Quiet,
-}  # fmt: skip
-"""The options of commands that train, except settings and ``--train``."""
-DEFAULTS = {"train": None, **dict.fromkeys(COMMON), "encoding": "utf-8"}
-DEFAULTS |= dict.fromkeys(("resume", "half", "compact", "quiet"), False)
+    "dev_domain": (NAMED, option("NAME=FILE", "Instead of --dev: held-out text of a domain; repeat.", PAIR)),
+    "trees_only": (FILE, option("FILE", "More text, with trees but without entities.", Reads())),
+    "entities_only": (FILE, option("FILE", "More text, with entities but without trees.", Reads())),
+    "input_format": (CorpusFormat | None, options.CORPUS_FORMAT),
+    "columns": (str | None, options.COLUMNS),
+    "encoding": (str, options.ENCODING),
+    "unlabelled": (FILES, option("RAW", UNLABELLED, Reads())),
+    "clusters": (FILES, option("PATHS", "Existing clusters: a file or a folder; may be repeated.", Reads())),
+    "lexicon": (NAMED, option("NAME=FILE", "A list of names, one per line; may be repeated.", PAIR)),
+    "association": (FILES, option("RAW", "Raw text to count word associations in; may be repeated.", Reads())),
+    "save_clusters": (FILE, option("FOLDER", "Save the clusters of --unlabelled here, for --clusters.", CLUSTER_FILES)),
+    "init": (FILE, option("MODEL", "Start from the weights of this model.", Reads())),
+    "resume": (bool, switch("Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists.")),
+    "half": (bool, switch("Store weights in half precision, for a smaller file.")),
+    "compact": (bool, switch("Store a weight in one byte, with short keys: the smallest file.")),
+    "quiet": (bool, options.QUIET),
+}
+"""The types and options of commands that train, except settings and ``--train``."""
+DEFAULTS = {"train": None} | {name: one.default for name, (_, one) in COMMON.items()}
 EVERY = ("output", "train", "dev", "input_format", "encoding", "quiet")
 """Those of all commands."""
 
 
 def common_options(names: str, learns: str, own: Mapping[str, Any]) -> Iterator[inspect.Parameter]:
     """Those of all commands and those named, some in a way of their own. ``learns`` is the help of ``--train``."""
-    kinds = {**COMMON, **own}
-    some = "domain" in names.split()
-    say = f"{learns}; required, unless --domain is given." if some else f"{learns}."
-    train = typer.Option("--train", metavar="FILE", help=say)
-    kinds["train"] = Annotated[Path | None, train, Reads()] if some else Annotated[Path, train, Reads()]
+    if "domain" in names.split():
+        train = FILE, option("FILE", f"{learns}; required, unless --domain is given.", Reads())
+    else:
+        train = Path, option("FILE", f"{learns}.", Reads(), default=REQUIRED)
+    known = {**COMMON, "train": train, **own}
     for name in (*EVERY, *names.split()):
-        required = name == "output" or (name == "train" and not some)
-        yield _parameter(name, kinds[name], inspect.Parameter.empty if required else DEFAULTS[name])
+        type_, one = known[name]
+        yield one.named(name, type_)
 
 
 def shown_settings(settings: type) -> dict[str, Field[Any]]:
@@ -109,14 +91,13 @@ def setting_options(settings: type) -> Iterator[inspect.Parameter]:
         words = any(isinstance(choice, str) for choice in known.choices)
         if known.choices and not words:
             least, most = min(known.choices), max(known.choices)
-        option = typer.Option(
-            flag, help=known.help, min=least, max=most, metavar=None if words else metavar_of(known, kind),
-            show_default=known.shown or shown_default(f.default),
-        )  # fmt: skip
         type_: Any = StrEnum(name, [(c.replace("-", "_"), c) for c in known.choices]) if words else TYPES.get(kind, str)
         default = f.default if kind == "bool" else None
-        wanted = Annotated[type_ | None, option] if default is None else Annotated[type_, option]
-        yield _parameter(name, Annotated[wanted, Reads(folders=False)] if known.file else wanted, default)
+        one: Param = option(
+            None if words else metavar_of(known, kind), known.help, Reads(folders=False) if known.file else None,
+            default=default, shown=known.shown or shown_default(f.default), flag=flag, min=least, max=most,
+        )  # fmt: skip
+        yield one.named(name, type_ | None if default is None else type_)
 
 
 def metavar_of(known: Setting, kind: str) -> str | None:
@@ -147,12 +128,3 @@ def given_settings(settings: type, values: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None:
             found[name] = value.value if isinstance(value, StrEnum) else value
     return found
-
-
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def in_order(parameters: Iterator[inspect.Parameter]) -> inspect.Signature:
-    """The signature of a command, with its parameters in the order of the headings of help."""
-    return inspect.Signature(sorted(parameters, key=lambda one: place_of(one.name)))

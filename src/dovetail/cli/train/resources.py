@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,22 +31,13 @@ def word_resources(reporter: Reporter, given: Any, threads: int | None) -> dict[
     report = ReadReport()
     clusterings = read_clusterings(given.clusters or (), report)
     warn_all(report.lines())
-    if clash := set(lists) & (set(clusterings) | RESERVED):
-        raise DovetailError(f"--lexicon {clash.pop()}=...: this name is taken by another resource; use another one")
+    _check_names(lists, {*clusterings, *RESERVED})
     if given.unlabelled:
         learnt = _learnt(given.unlabelled, given.encoding, threads, reporter, given.save_clusters)
         clusterings = {**{f"{name}_" if name in learnt else name: c for name, c in clusterings.items()}, **learnt}
     found: dict[str, Any] = {**lists, **as_resources(clusterings)}
-    if given.association:
-        from dovetail.features.resources.association import Association
-
-        reporter.doing("counting association")
-        table = Association.count(
-            given.association, unit="word", encoding=given.encoding,
-            progress=lambda n: reporter.standing(n, None, "words"),
-        )  # fmt: skip
-        found["association"] = table.transform("z-score")
-    return found
+    how = {"unit": "word", "encoding": given.encoding, "progress": reporter.counted}
+    return found | _association(given.association, reporter, **how)
 
 
 def character_resources(reporter: Reporter, given: Any, width: bool) -> dict[str, Any]:
@@ -58,21 +49,31 @@ def character_resources(reporter: Reporter, given: Any, width: bool) -> dict[str
     if Path("-") in unlabelled:
         raise DovetailError("--unlabelled -: raw text is read twice, for association and for variety; give a file")
     found: dict[str, Any] = {name: Clusters.of(c) for name, c in read_clusterings(given.clusters or ()).items()}
-    if raw := [*(given.association or ()), *unlabelled]:
-        from dovetail.features.resources.association import Association
-
-        reporter.doing("counting association")
-        table = Association.count(raw, unit="char", normalise_width=width, encoding=given.encoding)
-        found["association"] = table.transform("z-score")
+    raw = [*(given.association or ()), *unlabelled]
+    found |= _association(raw, reporter, unit="char", normalise_width=width, encoding=given.encoding)
     if unlabelled:
         from dovetail.features.resources.variety import Variety
 
         reporter.doing("counting accessor variety")
         found["variety"] = Variety.count(_characters(unlabelled, width, given.encoding))
     lists = read_lexicons(given.lexicon or (), unit="char")
-    if clash := found.keys() & lists.keys():
-        raise DovetailError(f"--lexicon {clash.pop()}=...: this name is taken by another resource; use another one")
+    _check_names(lists, found)
     return found | lists
+
+
+def _check_names(lists: Iterable[str], taken: Iterable[str]) -> None:
+    if clash := set(lists) & set(taken):
+        raise DovetailError(f"--lexicon {clash.pop()}=...: this name is taken by another resource; use another one")
+
+
+def _association(raw: Sequence[Path] | None, reporter: Reporter, **how: Any) -> dict[str, Any]:
+    """How strongly neighbours in raw text go together, if there is any."""
+    from dovetail.features.resources.association import Association
+
+    if not raw:
+        return {}
+    reporter.doing("counting association")
+    return {"association": Association.count(raw, **how).transform("z-score")}
 
 
 def _characters(paths: Sequence[Path], width: bool, encoding: str) -> Iterator[str]:
@@ -102,11 +103,7 @@ def read_lexicons(given: Sequence[str], unit: Any) -> dict[str, Any]:
 
 
 def _learnt(
-    raw: Sequence[Path],
-    encoding: str,
-    threads: int | None,
-    reporter: Reporter,
-    keep: Path | None,
+    raw: Sequence[Path], encoding: str, threads: int | None, reporter: Reporter, keep: Path | None
 ) -> dict[str, Clustering]:
     """Clusters of the raw text, which may be an annotated file.
 
@@ -125,12 +122,12 @@ def _learnt(
         [path for path in raw if path not in annotated],
         sentences=(s.words for path in raw if path in annotated for s in formats.sentences(path, encoding=encoding)),
         encoding=encoding,
-        progress=lambda n: reporter.standing(n, None, "words"),
+        progress=reporter.counted,
     )
 
     def told(what: str) -> Any:
         reporter.doing(f"clustering {count(len(counts.words), 'type')}: {what}")
-        return lambda p: reporter.standing(p.done, p.of, "words", p.seconds, p.seconds_left)
+        return reporter.clustered
 
     made = learn_clusterings(counts, threads, told)
     if keep is not None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-import typer
-
-from dovetail.cli.console import count
 from dovetail.cli.corpus import CorpusFormat
+from dovetail.cli.options import option
+from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter
-from dovetail.cli.scores import score
-from dovetail.cli.train.options import FILES, named
+from dovetail.cli.train.options import FILES
 from dovetail.cli.train.resources import character_resources
 from dovetail.cli.train.training import Training
 from dovetail.errors import DovetailError
@@ -28,13 +26,15 @@ class SegmenterTraining(Training):
     takes = "columns association unlabelled clusters lexicon init resume half"
     learns = "A .txt file with words separated by spaces, or annotated text with entities (may be .gz)"
     own: ClassVar[Mapping[str, Any]] = {
-        "unlabelled": named(FILES, "--unlabelled", "RAW", UNLABELLED),
-        "input_format": Annotated[
+        "unlabelled": (FILES, option("RAW", UNLABELLED, Reads())),
+        "input_format": (
             CorpusFormat | None,
-            typer.Option(help="Format of annotated text.", show_default="from the file name; .txt is words"),
-        ],
+            option(None, "Format of annotated text.", shown="from the file name; .txt is words"),
+        ),
     }
     first = "extracting features"
+    trained_on: ClassVar[Mapping[str, str]] = {"sentences": "sentence", "segments": "segment"}
+    too_long = "{} left out because a segment is too long; see --longest"
 
     def new(self) -> Any:
         """A segmenter of words, if the file is text and nothing else was said, or of a layer."""
@@ -53,9 +53,8 @@ class SegmenterTraining(Training):
         if not self.words:
             return super().read(path)
         if (told := guess_format(path)) not in (None, "text"):
-            raise DovetailError(
-                f"{path}: the training data is plain text with words separated by spaces, but this file is {told}"
-            )
+            wanted = "the training data is plain text with words separated by spaces"
+            raise DovetailError(f"{path}: {wanted}, but this file is {told}")
         return list(read_segmented(path, self.given.encoding))
 
     def check_data(self, sentences: Sequence[Any], path: Path) -> None:
@@ -73,24 +72,9 @@ class SegmenterTraining(Training):
         else:
             super().add_resources(model, reporter)
 
-    def left_out(self, card: Mapping[str, Any]) -> list[str]:
-        """Sentences with long segments."""
-        some = card["left_out"]
-        return [f"{count(some, 'sentence')} left out because a segment is too long; see --longest"] if some else []
-
     def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
         """The scores of words, or the table of those of entities."""
-        from dovetail.evaluate import scores_table
-
-        if not dev:
-            return []
-        if self.words:
-            return [str(model.word_scores(dev))]
-        return [scores_table(score(list(dev), list(model.annotate(dev)), model.target))]
-
-    def data(self, card: Mapping[str, Any]) -> str:
-        """Sentences and segments."""
-        return f"{count(card['sentences'], 'sentence')}, {count(card['segments'], 'segment')}"
+        return [str(model.word_scores(dev))] if self.words and dev else super().results(model, dev)
 
     def parts(self, model: Any) -> str:
         """The family of the model."""

@@ -1,19 +1,19 @@
-"""``dovetail train tagger``: a chain model that tags words, such as with named entities."""
+"""``dovetail train tagger`` and ``nested``: tags of words, such as named entities, and entities within entities."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dovetail.cli.console import count, warn_all
+from dovetail.cli.console import count, some, warn_all
 from dovetail.cli.layers import check_named, read_by
 from dovetail.cli.progress import Reporter
-from dovetail.cli.scores import score
 from dovetail.cli.train.domains import TaggerDomains
 from dovetail.cli.train.doubts import doubts
 from dovetail.cli.train.resources import word_resources
 from dovetail.cli.train.training import Training
+from dovetail.models.nested.settings import NestedSettings
 from dovetail.models.tagger.settings import TaggerSettings
 
 
@@ -63,12 +63,6 @@ class TaggerTraining(Training):
         told = f"no feature got a weight, so the answers are the same for any words: {advice}"
         return [] if _weights(model) else [told]
 
-    def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
-        """The table of scores on dev."""
-        from dovetail.evaluate import scores_table
-
-        return [scores_table(score(list(dev), list(model.annotate(dev)), model.target))] if dev else []
-
     def parts(self, model: Any) -> str:
         """Labels and weights."""
         return f"{count(len(model.classes_), 'label')}, {count(_weights(model), 'weight')}"
@@ -78,3 +72,36 @@ def _weights(tagger: Any) -> int:
     """The number of weights of the features of a trained tagger."""
     trained = tagger.model_
     return len(trained.node.weight) + (len(trained.edge.weight) if trained.edge is not None else 0)
+
+
+class NestedTraining(Training):
+    """Train a tagger of entities within entities."""
+
+    kind, model, settings = "nested", "NestedTagger", NestedSettings
+    takes = "columns unlabelled clusters lexicon save_clusters init resume half"
+    learns = "Sentences with entities, nested or not (may be .gz)"
+    first = "extracting features"
+
+    def repairs(self) -> list[str]:
+        """All but that no layer of tags can hold nested entities, which are what this model learns from."""
+        return [line for line in super().repairs() if "kept in the spans" not in line]
+
+    def left_out(self, card: Mapping[str, Any]) -> list[str]:
+        """Entities that no tree can hold, and long sentences."""
+        found = [
+            f"{number:,} training {'entity' if number == 1 else 'entities'} left out: {reason}"
+            for reason, number in card["left_out"].items()
+        ]
+        if card["too_long"]:
+            found.append(f"{count(card['too_long'], 'training sentence')} left out: longer than --max-length")
+        return found
+
+    def remarks(self, model: Any, dev: Sequence[Any]) -> list[str]:
+        """What was left out of training, and what no model can learn."""
+        unseen = {span.label for sentence in dev for span in model.entities(sentence)} - set(model.classes_)
+        told = f"labels in dev that are not in the training data, so they cannot be learnt: {some(sorted(unseen))}"
+        return self.left_out(model.card_) + ([told] if unseen else [])
+
+    def data(self, card: Mapping[str, Any]) -> str:
+        """Sentences and entities."""
+        return f"{count(card['sentences'], 'sentence')}, {card['entities']:,} entities"

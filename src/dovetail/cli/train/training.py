@@ -11,25 +11,26 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from dovetail.cli import options
+from dovetail.cli.command import place_of
 from dovetail.cli.console import count, say, warn_all
 from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.kinds import KINDS
 from dovetail.cli.layers import will_need, will_predict
 from dovetail.cli.progress import Reporter, reporting
+from dovetail.cli.scores import score
 from dovetail.cli.train.domains import Domains
 from dovetail.cli.train.doubts import dev_doubts
-from dovetail.cli.train.options import (
-    DEFAULTS,
-    choices_of,
-    common_options,
-    given_settings,
-    in_order,
-    setting_options,
-)
+from dovetail.cli.train.options import DEFAULTS, choices_of, common_options, given_settings, setting_options
 from dovetail.cli.train.resources import word_resources
-from dovetail.cli.train.summary import ending
 from dovetail.errors import DovetailError, InputError
 
 ENDING = "Ctrl-C ends training early and saves the best weights so far; the exit code is then 0."
+STOPPED = {
+    "converged": "the objective no longer falls",
+    "dev": "the score on dev no longer rises",
+    "limit": "reached the maximum number of iterations",
+    "interrupted": "interrupted; these are the best weights so far",
+}
 
 
 class Training:
@@ -51,6 +52,12 @@ class Training:
     """Options that are written otherwise here."""
     first: ClassVar[str] = ""
     """What fitting begins with, if the estimator does not tell."""
+    trained_on: ClassVar[Mapping[str, str]] = {"sentences": "sentence", "tokens": "token"}
+    """What the card counts of the data, each with its noun."""
+    answers: ClassVar[str] = "label"
+    """What the model has so many of."""
+    too_long: ClassVar[str] = "{} of the training data left out as too long"
+    """What is said of so many sentences that training could not use."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.given: Any = SimpleNamespace(**{**DEFAULTS, **values})
@@ -84,7 +91,8 @@ class Training:
             more |= {"init": start, "checkpoint": checkpoint, "progress": reporter.trained, "doing": reporter.doing}
             model.fit(data if several else data[""], dev=dev, **more)
             seconds = time.perf_counter() - began
-            self.save(model, reporter)
+            reporter.doing(f"writing {given.output}")
+            model.save(given.output, **{name: True for name in ("half", "compact") if getattr(given, name)})
         card = model.card_
         warn_all(self.left_out(card) if several else self.remarks(model, held_out.get("", [])))
         if checkpoint is not None and checkpoint.exists():
@@ -95,7 +103,8 @@ class Training:
         else:
             lines, parts = self.results(model, held_out.get("", [])), self.parts(model)
             lines += [*([""] if lines else []), f"trained on {self.data(card)} in {seconds:.1f} s"]
-        print("\n".join([*lines, *ending(card, given.output, parts)]))
+        print(*lines, f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}", sep="\n")
+        print(f"model: {given.output} ({file_size(given.output)}, {parts})")
 
     def read_all(self, files: Mapping[str, Path], reporter: Reporter) -> dict[str, list[Any]]:
         """The sentences of files, by their names."""
@@ -112,20 +121,16 @@ class Training:
             self.several.check_options(given)
         if given.half and given.compact:
             raise DovetailError("--half and --compact are two ways to store weights: choose one (compact is smaller)")
-        self.check_optimiser()
+        optimiser = chosen.get("optimiser", getattr(self.settings, "optimiser", None))
+        if "batch" in chosen and optimiser == "lbfgs":
+            *some, last = [name for name in choices_of(self.settings, "optimiser") if name != "lbfgs"]
+            raise DovetailError(f"--batch is for --optimiser {', '.join(some)} or {last}")
+        if "gain" in chosen and optimiser not in ("sgd", "adagrad"):
+            raise DovetailError("--gain is for --optimiser sgd or adagrad")
         if "patience" in chosen and given.dev is None and not given.dev_domain:
             raise DovetailError("--patience counts scores on dev, so it needs --dev")
         if missing := [path for path in given.clusters or () if not path.exists()]:
             raise InputError("no such file", missing[0])
-
-    def check_optimiser(self) -> None:
-        """Refuse settings of optimisers other than the one that is used."""
-        optimiser = self.chosen.get("optimiser", getattr(self.settings, "optimiser", None))
-        if "batch" in self.chosen and optimiser == "lbfgs":
-            *some, last = [name for name in choices_of(self.settings, "optimiser") if name != "lbfgs"]
-            raise DovetailError(f"--batch is for --optimiser {', '.join(some)} or {last}")
-        if "gain" in self.chosen and optimiser not in ("sgd", "adagrad"):
-            raise DovetailError("--gain is for --optimiser sgd or adagrad")
 
     def new(self) -> Any:
         """The estimator with its settings, which are right, not trained."""
@@ -147,12 +152,6 @@ class Training:
         self.add_resources(model, reporter)
         if self.first:
             reporter.doing(self.first)
-
-    def save(self, model: Any, reporter: Reporter) -> None:
-        """Write a trained model."""
-        reporter.doing(f"writing {self.given.output}")
-        how = {name: True for name in ("half", "compact") if getattr(self.given, name)}
-        model.save(self.given.output, **how)
 
     # what kinds do in ways of their own
 
@@ -196,19 +195,25 @@ class Training:
     def left_out(self, card: Mapping[str, Any]) -> list[str]:
         """What training could not use."""
         some = card.get("left_out")
-        return [f"{count(some, 'sentence')} of the training data left out as too long"] if some else []
+        return [self.too_long.format(count(some, "sentence"))] if some else []
 
     def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
-        """The scores on dev, ready to print."""
-        return []
+        """The scores on dev, as ``dovetail evaluate`` prints them."""
+        from dovetail.evaluate import scores_table
+
+        if not dev:
+            return []
+        found, kind = list(model.annotate(dev)), KINDS.get(self.kind)
+        scores = scores_table(score(dev, found, model.target)) if kind is None else kind.report(kind.scores(dev, found))
+        return [scores]
 
     def data(self, card: Mapping[str, Any]) -> str:
         """What the model was trained on."""
-        return f"{count(card['sentences'], 'sentence')}, {count(card['tokens'], 'token')}"
+        return ", ".join(count(card[name], noun) for name, noun in self.trained_on.items())
 
     def parts(self, model: Any) -> str:
         """How large the model is, besides its bytes."""
-        raise NotImplementedError
+        return count(len(model.classes_), self.answers)
 
 
 def command_of(training: type[Training]) -> Callable[..., None]:
@@ -218,10 +223,14 @@ def command_of(training: type[Training]) -> Callable[..., None]:
         training(values).run()
 
     own = setting_options(training.settings)
-    several = setting_options(training.domains.settings) if training.domains is not None else iter(())
-    signature = in_order(chain(common_options(training.takes, training.learns, training.own), several, own))
+    several = setting_options(training.domains.settings) if training.domains is not None else ()
+    all_of_them = [*common_options(training.takes, training.learns, training.own), *several, *own]
     train.__name__ = f"train_{training.kind}"
     train.__doc__ = f"{inspect.getdoc(training)}\n\n{ENDING}"
-    train.__signature__ = signature  # type: ignore[attr-defined]
-    train.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
-    return train
+    return options.with_parameters(train, sorted(all_of_them, key=lambda one: place_of(one.name)))
+
+
+def file_size(path: Path) -> str:
+    """How large a file is."""
+    stored = path.stat().st_size
+    return f"{stored / 1e6:.1f} MB" if stored >= 1e5 else f"{stored / 1e3:.0f} kB"
