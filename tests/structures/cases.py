@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from dovetail.structures.brackets import BracketBatch, Brackets
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.contract import Parts, Structure, mapped, tables
 from dovetail.structures.grammar import Derivation, GrammarBatch, cells
@@ -21,7 +22,9 @@ from dovetail.structures.projective import ProjectiveBatch
 from dovetail.structures.ragged import Groups
 from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
 from tests.structures import (
+    bracket_cases,
     chain_cases,
+    enumerate_brackets,
     enumerate_chain,
     enumerate_grammar,
     enumerate_nested,
@@ -377,6 +380,46 @@ class ProjectiveCase(Case):
         )
 
 
+class BracketCase(Case):
+    """Keys are the spans of a bracketing: (begin, end, label), parents first."""
+
+    span = True
+
+    def batches(self, **limits):
+        return bracket_cases.batches(**limits)
+
+    def large(self, rng):
+        offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 25, 300))])
+        return sharded(BracketBatch(bracket_cases.random_potentials(rng, offsets, 3), offsets))
+
+    def answers(self, batch, n):
+        words = int(np.diff(batch.offsets)[n])
+        for key in enumerate_brackets.bracketings(words, batch.labels):
+            counts = mapped(np.zeros_like, batch.potentials)
+            for begin, end, label in key:
+                counts.span[batch.rows[n] + cells(words, begin, end), label] += 1
+            yield key, counts
+
+    def key(self, batch, answer, n):
+        some = slice(*answer.offsets[n : n + 2])
+        return tuple(zip(*(part[some].tolist() for part in answer[:3]), strict=True))
+
+    def answer(self, batch, keys):
+        return Brackets.of(keys)
+
+    def mask(self, permitted):
+        return permitted.span
+
+    def wrong(self, gold, key):
+        return len(set(key) - set(gold))
+
+    def parts(self, batch):
+        sizes = np.diff(batch.offsets).tolist()
+        places = [(n, i, j) for n, size in enumerate(sizes) for i in range(size) for j in range(i + 1, size + 1)]
+        spans = [(*place, x) for place in places for x in range(batch.labels)] or np.zeros((0, 4), int)
+        yield batch.span(*np.transpose(spans)), lambda n, key: [m == n and (*each,) in key for m, *each in spans]
+
+
 class GroupsCase(Case):
     """Chains of two, three and one label in one batch, in any order; keys and masks are those of chains."""
 
@@ -438,5 +481,6 @@ CASES: dict[str, Case] = {
     "chain": ChainCase(),
     "semimarkov": SemiMarkovCase(),
     "projective": ProjectiveCase(),
+    "brackets": BracketCase(),
     "groups": GroupsCase(),
 }
