@@ -182,8 +182,8 @@ class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
     """A batch whose slow modes come from the hypergraphs of its sentences; one without tokens has one answer."""
 
     @abstractmethod
-    def _graph(self, tokens: int) -> Graph:
-        """The hypergraph of a sentence of so many tokens, in which an answer makes at most two choices a token."""
+    def _graph(self, sentence: int) -> Graph:
+        """The hypergraph of a sentence that has tokens, in which an answer makes at most two choices a token."""
 
     @abstractmethod
     def _answers(self, found: Integers) -> Answers:
@@ -259,12 +259,11 @@ class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
                 self._spread(sentence, counts[0], expected)
 
     def _each(self, sentences: Iterable[int]) -> Iterator[tuple[int, Graph, Floats, slice]]:
-        """Those of some sentences that have tokens, those of a length together: number, graph, potentials, tokens."""
-        lengths = np.diff(self.offsets).tolist()
-        for sentence in sorted(sentences, key=lengths.__getitem__):
-            if lengths[sentence]:
-                tokens = slice(*self.offsets[sentence : sentence + 2].tolist())
-                yield sentence, self._graph(lengths[sentence]), self._flat(sentence, self.potentials), tokens
+        """Of those of some sentences that have tokens: the number, the graph, the potentials, the tokens."""
+        for sentence in sentences:
+            tokens = slice(*self.offsets[sentence : sentence + 2].tolist())
+            if tokens.stop > tokens.start:
+                yield sentence, self._graph(sentence), self._flat(sentence, self.potentials), tokens
 
     def _flat(self, sentence: int, parts: Potentials) -> Floats:
         """The numbers that a sentence reads, laid end to end, and a zero for part -1."""

@@ -138,8 +138,9 @@ class ProjectiveBatch(Graphed[ProjectivePotentials, Labels, Labels]):
     def _add(self, answer: ArrayLike, amount: float, counts: ProjectivePotentials) -> None:
         count_trees(self.places, 0, len(self), self._check(answer), amount, counts)
 
-    def _graph(self, tokens: int) -> Graph:
-        return tree_graph(tokens, self.several)
+    def _graph(self, sentence: int) -> Graph:
+        m, (attach, _) = int(np.diff(self.offsets)[sentence]) + 1, self._own(sentence, self.potentials)
+        return tree_graph((attach > -np.inf).any(axis=1).reshape(m, m), self.several)
 
     def _own(self, sentence: int, parts: ProjectivePotentials) -> list[Floats]:
         arcs, words = self.places.arcs[sentence : sentence + 2], self.offsets[sentence : sentence + 2]

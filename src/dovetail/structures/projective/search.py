@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from dovetail.kernel import inner, kernel
-from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.contract import Booleans, Floats, Integers, Labels
 from dovetail.structures.hypergraph import Graph
 from dovetail.structures.projective.parts import LEFT, NONE, RIGHT, Places, ProjectivePotentials
 from dovetail.structures.projective.sums import LogCharts, fill, inc_terms, make_charts, trap_terms
@@ -67,32 +65,34 @@ def best_trees(
             mine[:] = NONE
 
 
-@lru_cache(maxsize=16)
-def tree_graph(words: int, several: bool) -> Graph:
-    """The trees of so many words: ``inc`` and ``trap`` as in the charts of sums; ``comp`` is ``inc`` and a stop."""
-    m, places = words + 1, np.arange(words + 2)
-    h, d = np.nonzero(~np.eye(m, dtype=bool) & (places[:m] > 0))  # all arcs: the root hangs on nothing
-    side, low, high = (d > h).astype(np.int64), np.minimum(h, d), np.maximum(h, d)
+def tree_graph(allowed: Booleans, several: bool) -> Graph:
+    """The trees of allowed arcs [m, m]: ``inc`` and ``trap`` as in the charts of sums; ``comp`` is ``inc`` with a stop."""
+    m, fences = len(allowed), np.arange(len(allowed) + 1)
+    arcs = ~np.eye(m, dtype=bool) & (fences[:m] > 0)  # the root hangs on nothing
+    h, d = np.nonzero(arcs)
     # Narrow spans come before wide ones, an arc before the side that it ends; the last is the side of the root.
-    number = 1 + np.argsort(np.argsort(np.concatenate([2 * (high - low), 2 * (high - low) + 1]), kind="stable"))
+    width = 2 * np.abs(h - d)
+    number = 1 + np.argsort(np.argsort(np.concatenate([width, width + 1]), kind="stable"))
     trap, inc = np.zeros((m, m), np.int64), np.zeros((m, m + 1), np.int64)
-    trap[h, d], inc[h, d + side] = np.split(number, 2)
+    trap[h, d], inc[h, d + (d > h)] = np.split(number, 2)
 
-    def stop(head: Integers, on: Integers, fence: Integers) -> Integers:
+    def stop(head: Integers, side: Integers, fence: Integers) -> Integers:
         """The part "a head takes no more on a side, which is filled up to a fence"."""
-        part: Integers = 2 * m * m + 4 * head + 2 * on + (fence != head + on)
+        part: Integers = 2 * m * m + 4 * head + 2 * side + (fence != head + side)
         return part
 
-    arc, b = np.nonzero((places > low[:, None]) & (places <= high[:, None]))  # the fences between a head and a word
-    allowed = (b == (h + side)[arc]) | (h[arc] > 0) | several
-    b, (head, word, on) = b[allowed], np.stack([h, d, side])[:, arc[allowed]]
-    attach = 2 * (head * m + word) + (b == head + on)
-    attached = (trap[head, word], inc[head, b], inc[word, b], attach, stop(word, 1 - on, b))
-    arc, x = np.nonzero((places >= (low + side)[:, None]) & (places < (high + side)[:, None]))  # the outermost words
-    head, b, on = np.stack([h, d + side, side])[:, arc]
-    whole = np.where((head == 0) & (b == m), stop(head, on, b), -1)
-    filled = (inc[head, b], trap[head, x], inc[x, b], -1, stop(x, on, b), whole)
-    return Graph.of(1 + len(number), (attached, filled))
+    h, d = np.nonzero(arcs & allowed)
+    ends = np.stack([h, d, d > h])
+    low, high = np.minimum(h, d)[:, None], np.maximum(h, d)[:, None]
+    arc, b = np.nonzero((fences > low) & (fences <= high))
+    h, d, side = ends[:, arc]
+    first = b == h + side
+    attached = (trap[h, d], inc[h, b], inc[d, b], 2 * (h * m + d) + first, stop(d, 1 - side, b))
+    attached = tuple(each[first | (h > 0) | several] for each in attached)
+    arc, b = np.nonzero(np.where(ends[2][:, None], fences > high, (fences > 0) & (fences <= low)))
+    h, d, side = ends[:, arc]
+    whole = np.where((h == 0) & (b == m), stop(h, side, b), -1)
+    return Graph.of(1 + len(number), (attached, (inc[h, b], trap[h, d], inc[d, b], -1, stop(d, side, b), whole)))
 
 
 @kernel

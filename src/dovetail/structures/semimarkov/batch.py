@@ -140,7 +140,8 @@ class SemiMarkovBatch(Graphed[SemiMarkovPotentials, Segments, list[Segments]]):
     def _check(self, segments: Segments) -> Segments:
         return check_segments(segments, self.offsets, self.longest, self.labels)
 
-    def _graph(self, tokens: int) -> Graph:
+    def _graph(self, sentence: int) -> Graph:
+        tokens = int(np.diff(self.offsets)[sentence])
         return segment_graph(tokens, self.longest, tuple(self._lengths.tolist()), len(self.potentials.transition) > 0)
 
     def _answers(self, found: Integers) -> list[Segments]:

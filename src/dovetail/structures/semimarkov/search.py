@@ -121,7 +121,7 @@ def count_segments(given: Segments, amount: float, counts: SemiMarkovPotentials)
                 counts.transition[given.label[i - 1], given.label[i]] += amount
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def segment_graph(tokens: int, longest: int, lengths: tuple[int, ...], ordered: bool) -> Graph:
     """The segmentations of so many tokens, from the left: of the pieces that end at each boundary the last label, and
     what may follow, by the label of what follows if that matters."""
