@@ -66,7 +66,7 @@ def best_trees(
 
 
 def tree_graph(allowed: Booleans, several: bool) -> Graph:
-    """The trees of allowed arcs [m, m]: ``inc`` and ``trap`` as in the charts of sums; ``comp`` is ``inc`` with a stop."""
+    """The trees of allowed arcs [m, m]: ``inc`` and ``trap`` as in the charts of sums; ``comp`` is ``inc`` and stop."""
     m, fences = len(allowed), np.arange(len(allowed) + 1)
     arcs = ~np.eye(m, dtype=bool) & (fences[:m] > 0)  # the root hangs on nothing
     h, d = np.nonzero(arcs)

@@ -59,14 +59,10 @@ class Segments(NamedTuple):
 offsets=array([0, 1, 2]))
     """
 
-    start: Integers
-    """``[segments]``: the first token, counted over the batch."""
-    length: Labels
-    """``[segments]``: the number of tokens."""
-    label: Labels
-    """``[segments]``."""
-    offsets: Integers
-    """``[n + 1]``: the segments of sentence i are offsets[i] .. offsets[i + 1]."""
+    start: Integers  # [segments]: the first token, counted over the batch
+    length: Labels  # [segments]: the number of tokens
+    label: Labels  # [segments]
+    offsets: Integers  # [n + 1]: the segments of sentence i are offsets[i] .. offsets[i + 1]
 
     @classmethod
     def of_tokens(cls, length: ArrayLike, label: ArrayLike, offsets: ArrayLike) -> Segments:
@@ -83,12 +79,9 @@ offsets=array([0, 1, 2]))
 class TransitionWeights(NamedTuple):
     """The transition potentials as probabilities: ``exp(potential - shift)``."""
 
-    table: Floats
-    """``[L, L]``, or ``[0, 0]``."""
-    shift: float
-    """The largest potential."""
-    safe: bool
-    """Whether no weight is so small that products could underflow."""
+    table: Floats  # [L, L], or ``[0, 0]``
+    shift: float  # The largest potential
+    safe: bool  # Whether no weight is so small that products could underflow
 
 
 @kernel

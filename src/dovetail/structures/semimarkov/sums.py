@@ -31,52 +31,34 @@ LEAST = FLOOR**3
 class Shapes(NamedTuple):
     """The J kinds of segment that some label allows, the short ones first."""
 
-    depth: Integers
-    """``[J]``: the length less 1."""
-    label: Integers
-    """``[J]``."""
-    within: Integers
-    """``[D + 1]``: how many kinds have at most so many tokens."""
+    depth: Integers  # [J]: the length less 1
+    label: Integers  # [J]
+    within: Integers  # [D + 1]: how many kinds have at most so many tokens
 
 
 class Lanes(NamedTuple):
     """Sentences side by side, K of them at most."""
 
-    first: Integers
-    """``[K]``: the first token."""
-    tokens: Integers
-    """``[K]``: how many; 0 in a lane that is not in use."""
-    log_z: Floats
-    """``[K]``."""
-    exact: Booleans
-    """``[K]``: false where a sentence needs log space."""
+    first: Integers  # [K]: the first token
+    tokens: Integers  # [K]: how many; 0 in a lane that is not in use
+    log_z: Floats  # [K]
+    exact: Booleans  # [K]: false where a sentence needs log space
 
 
 class Work(NamedTuple):
     """Room for sentences side by side: B boundaries, that is one more than there are tokens."""
 
-    weights: Floats
-    """``[B, J, K]``: of each kind of segment that starts at s: potential, then weight, then probability."""
-    entry: Floats
-    """``[B, L, K]``: the level at which a segment starts; minus infinity where none can."""
-    begin: Floats
-    """``[B, L, K]``: the weight of all that lies before a segment of label y."""
-    arrive: Floats
-    """``[B, L, K]``: the weight of all that ends in a segment of label y; sums to 1, or is 0."""
-    leave: Floats
-    """``[L, K]``: the weight of all that lies after a segment of label y, times inverse."""
-    depart: Floats
-    """``[B, L, K]``: the weight of all that starts with a segment of label y."""
-    inverse: Floats
-    """``[B, K]``: what the weights of segments that end at a boundary must be multiplied with."""
-    row: Floats
-    """``[J, 1, K]``: all segments that end at one boundary."""
-    power: Integers
-    """``[K]``: scratch of :func:`exponentiate`."""
-    high: Floats
-    """``[K]``: scratch."""
-    low: Floats
-    """``[K]``: scratch."""
+    weights: Floats  # [B, J, K]: of each kind of segment that starts at s: potential, then weight, then probability
+    entry: Floats  # [B, L, K]: the level at which a segment starts; minus infinity where none can
+    begin: Floats  # [B, L, K]: the weight of all that lies before a segment of label y
+    arrive: Floats  # [B, L, K]: the weight of all that ends in a segment of label y; sums to 1, or is 0
+    leave: Floats  # [L, K]: the weight of all that lies after a segment of label y, times inverse
+    depart: Floats  # [B, L, K]: the weight of all that starts with a segment of label y
+    inverse: Floats  # [B, K]: what the weights of segments that end at a boundary must be multiplied with
+    row: Floats  # [J, 1, K]: all segments that end at one boundary
+    power: Integers  # [K]: scratch of :func:`exponentiate`
+    high: Floats  # [K]: scratch
+    low: Floats  # [K]: scratch
 
 
 @inner
