@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dovetail.cli.console import say
 
 if TYPE_CHECKING:
-    from dovetail.clusters.progress import ClusterProgress
+    from dovetail.clusters.clustering import ClusterProgress
     from dovetail.learning.monitor import Progress
 
 SECONDS_BETWEEN_LINES = 5.0

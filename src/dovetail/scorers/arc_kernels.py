@@ -34,12 +34,9 @@ NEGLIGIBLE = 1e-7  # a slope of an arc so small changes no weight
 class ArcWeights(NamedTuple):
     """The weights, or their gradient, of everything seen at arcs."""
 
-    head: Real
-    """``[rows, HEAD_COLUMNS]``."""
-    dependent: Real
-    """``[rows, DEPENDENT_COLUMNS]``."""
-    pair: Real
-    """``[2 ** pair_bits]``."""
+    head: Real  # [rows, HEAD_COLUMNS]
+    dependent: Real  # [rows, DEPENDENT_COLUMNS]
+    pair: Real  # [2 ** pair_bits]
 
 
 class Seen(NamedTuple):

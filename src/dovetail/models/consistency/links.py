@@ -1,10 +1,10 @@
 """Which words of a document have to do with each other: the same phrase, a part of it, the same time, another time.
 
-Words written with a capital are linked to the same words elsewhere in their document, case ignored (Finkel, Grenager and
-Manning 2005). Such words side by side make up a phrase: *Geoff Woods*. If the two phrases are the same, and the words
-have the same place in them, the link is of the kind ``same``; else it is ``part``, from the longer phrase to the shorter
-(*Geoff Woods* and *Woods*). Times of the clock are linked as ``time`` where they say the same (*3:00 pm*, *3pm*) and as
-``other time`` where they do not: a form has one beginning, however often it is told.
+Words written with a capital are linked to the same words elsewhere in their document, case ignored (Finkel, Grenager
+and Manning 2005). Such words side by side make up a phrase: *Geoff Woods*. If the two phrases are the same, and the
+words have the same place in them, the link is of the kind ``same``; else it is ``part``, from the longer phrase to the
+shorter (*Geoff Woods* and *Woods*). Times of the clock are linked as ``time`` where they say the same (*3:00 pm*,
+*3pm*) and as ``other time`` where they do not: a form has one beginning, however often it is told.
 
 A word is linked to at most so many of the following ones of its group, so that the number of links grows with that of
 the words, not with its square: a name that comes 5,000 times has 20,000 links, and evidence travels along them.
@@ -106,7 +106,8 @@ def _phrases(named: NDArray[np.bool_], word: Integers, offsets: Integers) -> tup
     starts = np.flatnonzero(begins)
     run = np.cumsum(begins) - 1
     place = np.arange(n) - starts[run]
-    mixed = (word.astype(np.uint64) + np.uint64(1)) * (np.uint64(0x9E3779B97F4A7C15) + np.uint64(2) * place.astype(np.uint64))
+    odd = np.uint64(0x9E3779B97F4A7C15) + np.uint64(2) * place.astype(np.uint64)
+    mixed = (word.astype(np.uint64) + np.uint64(1)) * odd
     mixed ^= mixed >> np.uint64(29)
     code = np.add.reduceat(mixed * np.uint64(0xBF58476D1CE4E5B9), starts)
     _, number = np.unique(code, return_inverse=True)

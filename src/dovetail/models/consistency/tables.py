@@ -30,7 +30,7 @@ def association(counts: Floats, smoothing: float = 0.5) -> Floats:
     """
     p = counts + smoothing
     p /= p.sum(axis=(1, 2), keepdims=True)
-    table = np.log(p) - np.log(p.sum(axis=2, keepdims=True)) - np.log(p.sum(axis=1, keepdims=True))
+    table: Floats = np.log(p) - np.log(p.sum(axis=2, keepdims=True)) - np.log(p.sum(axis=1, keepdims=True))
     table[counts.sum(axis=(1, 2)) < FEWEST] = 0.0
     return table
 

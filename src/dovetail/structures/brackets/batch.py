@@ -105,6 +105,10 @@ class BracketBatch(Ragged[BracketPotentials, Brackets]):
     def _work(self) -> Integers:
         return self.rows
 
+    def _cuts(self, name: str) -> Integers:
+        """Where the rows of each sentence begin."""
+        return self.rows
+
     @cached_property
     def _places(self) -> Integers:
         """Where the brackets of each sentence begin in an answer to all: [n + 1]."""

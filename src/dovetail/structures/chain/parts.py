@@ -33,16 +33,11 @@ class ChainPotentials(NamedTuple):
     ``L * L + y[0]``. As marginals, each entry is the expected count of its part.
     """
 
-    unary: Floats
-    """``[N, L]``: token t has label c."""
-    transition: Floats
-    """``[S, L]``: state s is followed by label c; S is L in order 1 and L * L + L in order 2."""
-    start: Floats
-    """``[L]``: the first label."""
-    end: Floats
-    """``[L]``: the last label."""
-    edge: Floats
-    """``[N, L, L]``: labels b, c at tokens t - 1, t, unless t is first; ``[0, L, L]`` when absent."""
+    unary: Floats  # [N, L]: token t has label c
+    transition: Floats  # [S, L]: state s is followed by label c; S is L in order 1 and L * L + L in order 2
+    start: Floats  # [L]: the first label
+    end: Floats  # [L]: the last label
+    edge: Floats  # [N, L, L]: labels b, c at tokens t - 1, t, unless t is first; ``[0, L, L]`` when absent
 
     @classmethod
     def of(
@@ -68,20 +63,13 @@ class ChainPotentials(NamedTuple):
 class ChainWeights(NamedTuple):
     """The shared potentials as probabilities: ``exp(potential - largest potential of its table)``."""
 
-    departures: Floats
-    """``[S + 1, L]``: transition weights by state left; the last row is spare."""
-    arrivals: Floats
-    """``[S + 1, predecessors]``: the same weights by state entered; rows that are no such state are zero."""
-    start: Floats
-    """``[L]``."""
-    end: Floats
-    """``[L]``."""
-    once: float
-    """What the weights of start and end leave out of a sentence's log Z."""
-    each: float
-    """What the weights of one transition leave out of a sentence's log Z."""
-    safe: bool
-    """Whether no weight is so small that products could underflow."""
+    departures: Floats  # [S + 1, L]: transition weights by state left; the last row is spare
+    arrivals: Floats  # [S + 1, predecessors]: the same weights by state entered; rows that are no such state are zero
+    start: Floats  # [L]
+    end: Floats  # [L]
+    once: float  # What the weights of start and end leave out of a sentence's log Z
+    each: float  # What the weights of one transition leave out of a sentence's log Z
+    safe: bool  # Whether no weight is so small that products could underflow
 
 
 def weigh(potentials: ChainPotentials, order: int) -> ChainWeights:
@@ -104,12 +92,9 @@ def weigh(potentials: ChainPotentials, order: int) -> ChainWeights:
 class Messages(NamedTuple):
     """What the past and the future say of every state at every token of a shard."""
 
-    forward: Floats
-    """``[M, S]``: the weight of all labellings up to token t that end in state s, including token t."""
-    backward: Floats
-    """``[M, S]``: the weight of all labellings from token t on that begin in state s, including token t."""
-    base: int
-    """The token of the batch that is row 0."""
+    forward: Floats  # [M, S]: the weight of all labellings up to token t that end in state s, including token t
+    backward: Floats  # [M, S]: the weight of all labellings from token t on that begin in state s, including token t
+    base: int  # The token of the batch that is row 0
 
 
 class Posterior(NamedTuple):
@@ -125,29 +110,20 @@ class Posterior(NamedTuple):
     weights: ChainWeights
     messages: Messages
     order: int
-    offsets: Integers
-    """``[n + 1]``: the tokens of sentence i are offsets[i] .. offsets[i + 1]."""
-    log_z: Floats
-    """``[n]``."""
-    logged: Booleans
-    """``[n]``: kept as logarithms because probabilities would underflow."""
+    offsets: Integers  # [n + 1]: the tokens of sentence i are offsets[i] .. offsets[i + 1]
+    log_z: Floats  # [n]
+    logged: Booleans  # [n]: kept as logarithms because probabilities would underflow
 
 
 class PathQueries(NamedTuple):
     """Stretches of tokens and the labels they may take; see :meth:`ChainBatch.path_probabilities`."""
 
-    sentence: Integers
-    """``[Q]``: the sentence."""
-    token: Integers
-    """``[Q]``: the first token, counted over the batch."""
-    offsets: Integers
-    """``[Q + 1]``: where the labels of each query lie."""
-    labels: Labels
-    """``[offsets[-1]]``: the labels of the path."""
-    not_before: Booleans
-    """``[Q, L]``: labels that the token before must not have."""
-    not_after: Booleans
-    """``[Q, L]``: labels that the token after must not have."""
+    sentence: Integers  # [Q]: the sentence
+    token: Integers  # [Q]: the first token, counted over the batch
+    offsets: Integers  # [Q + 1]: where the labels of each query lie
+    labels: Labels  # [offsets[-1]]: the labels of the path
+    not_before: Booleans  # [Q, L]: labels that the token before must not have
+    not_after: Booleans  # [Q, L]: labels that the token after must not have
 
 
 @inner

@@ -148,22 +148,14 @@ class GrammarPotentials(NamedTuple):
     As marginals, each entry is the expected count of its part.
     """
 
-    tag: Floats
-    """``[n, T]``."""
-    begin: Floats
-    """``[n + 1, R]`` or ``[1, R]``."""
-    split: Floats
-    """``[n + 1, R]`` or ``[1, R]``."""
-    end: Floats
-    """``[n + 1, R]`` or ``[1, R]``."""
-    span: Floats
-    """``[n (n + 1) / 2, S]``, or ``[1, S]``: a rule's parent has symbol A over this span."""
-    unary_begin: Floats
-    """``[n + 1, U]`` or ``[1, U]``."""
-    unary_end: Floats
-    """``[n + 1, U]`` or ``[1, U]``."""
-    root: Floats
-    """``[S]``."""
+    tag: Floats  # [n, T]
+    begin: Floats  # [n + 1, R] or ``[1, R]``
+    split: Floats  # [n + 1, R] or ``[1, R]``
+    end: Floats  # [n + 1, R] or ``[1, R]``
+    span: Floats  # [n (n + 1) / 2, S], or ``[1, S]``: a rule's parent has symbol A over this span
+    unary_begin: Floats  # [n + 1, U] or ``[1, U]``
+    unary_end: Floats  # [n + 1, U] or ``[1, U]``
+    root: Floats  # [S]
 
     @classmethod
     def of(
@@ -207,14 +199,10 @@ class GrammarPotentials(NamedTuple):
 class Derivation(NamedTuple):
     """A tree as the uses of its rules, each table in the order of a walk from the left, children first."""
 
-    root: int
-    """The symbol on top."""
-    tags: Labels
-    """``[n]``."""
-    binary: Labels
-    """``[n - 1, 4]``: rule, begin, split, end."""
-    unary: Labels
-    """``[unaries used, 3]``: rule, begin, end."""
+    root: int  # The symbol on top
+    tags: Labels  # [n]
+    binary: Labels  # [n - 1, 4]: rule, begin, split, end
+    unary: Labels  # [unaries used, 3]: rule, begin, end
 
 
 Uses = tuple[Floats, Integers | Labels, Labels]

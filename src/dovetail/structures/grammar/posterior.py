@@ -283,14 +283,10 @@ def descend(
 class SpanMarginals(NamedTuple):
     """How probable it is that a symbol stands over a span, or a unary rule."""
 
-    lower: Floats
-    """``[cells, S]``: by itself or below a unary rule, that is as a tag or the parent of a binary rule."""
-    upper: Floats
-    """``[cells, S]``: by itself or above a unary rule."""
-    unary: Floats
-    """``[cells, U]``: a unary rule is used."""
-    symbol: Floats
-    """``[cells, S]``: in any of these places; a symbol is at most once over a span."""
+    lower: Floats  # [cells, S]: by itself or below a unary rule, that is as a tag or the parent of a binary rule
+    upper: Floats  # [cells, S]: by itself or above a unary rule
+    unary: Floats  # [cells, U]: a unary rule is used
+    symbol: Floats  # [cells, S]: in any of these places; a symbol is at most once over a span
 
 
 def span_marginals(

@@ -29,8 +29,7 @@ class Table(NamedTuple):
 
     weight: Floats
     shift: Floats
-    least: float
-    """The smallest log of a weight that is not zero, at most 0."""
+    least: float  # The smallest log of a weight that is not zero, at most 0
 
     @classmethod
     def of(cls, potentials: Floats) -> Table:

@@ -32,24 +32,15 @@ class NestedPotentials(NamedTuple):
     As marginals, each entry is the expected count of its part.
     """
 
-    word: Floats
-    """``[N, T + 1]``."""
-    start: Floats
-    """``[N, 2 * T]``."""
-    end: Floats
-    """``[N, 2 * T]``."""
-    inside: Floats
-    """``[N, 2 * T]``."""
-    phrase: Floats
-    """``[N * L, 2 * T]``; nothing is read past a sentence's end."""
-    nest: Floats
-    """``[T + 1, T]``."""
-    first: Floats
-    """``[T + 1, T + 1]``."""
-    sibling: Floats
-    """``[T + 1, T + 1, T + 1]``."""
-    last: Floats
-    """``[T + 1, T + 1]``."""
+    word: Floats  # [N, T + 1]
+    start: Floats  # [N, 2 * T]
+    end: Floats  # [N, 2 * T]
+    inside: Floats  # [N, 2 * T]
+    phrase: Floats  # [N * L, 2 * T]; nothing is read past a sentence's end
+    nest: Floats  # [T + 1, T]
+    first: Floats  # [T + 1, T + 1]
+    sibling: Floats  # [T + 1, T + 1, T + 1]
+    last: Floats  # [T + 1, T + 1]
 
     @property
     def labels(self) -> int:
@@ -85,14 +76,10 @@ class NestedSegments(NamedTuple):
     NestedSegments(start=array([0, 1]), end=array([3, 2]), label=array([1, 0], dtype=int32), offsets=array([0, 2, 2]))
     """
 
-    start: Integers
-    """``[segments]``: the first token, counted in its sentence."""
-    end: Integers
-    """``[segments]``: the token after the last."""
-    label: Labels
-    """``[segments]``."""
-    offsets: Integers
-    """``[n + 1]``: the segments of sentence i are offsets[i] .. offsets[i + 1]."""
+    start: Integers  # [segments]: the first token, counted in its sentence
+    end: Integers  # [segments]: the token after the last
+    label: Labels  # [segments]
+    offsets: Integers  # [n + 1]: the segments of sentence i are offsets[i] .. offsets[i + 1]
 
     @classmethod
     def of(cls, sentences: Sequence[Sequence[tuple[int, int, int]]]) -> NestedSegments:

@@ -17,14 +17,10 @@ NEGLIGIBLE = 1e-18  # a probability below the rounding error of those that it wo
 class Slopes(NamedTuple):
     """Derivatives of log Z by the sums of a chart, cells as there; and the probability of every segment."""
 
-    after: Floats
-    """``[cells, T, T + 1]``."""
-    inner: Floats
-    """``[cells, T]``."""
-    content: Floats
-    """``[cells, T]``."""
-    segment: Floats
-    """``[cells, 2 * T]``: probabilities of segments in no other, and of segments in others."""
+    after: Floats  # [cells, T, T + 1]
+    inner: Floats  # [cells, T]
+    content: Floats  # [cells, T]
+    segment: Floats  # [cells, 2 * T]: probabilities of segments in no other, and of segments in others
 
 
 @inner

@@ -38,36 +38,21 @@ class NestedChart(NamedTuple):
     what one split after the other asks for then lies side by side.
     """
 
-    split: Floats
-    """``[cells, T, T + 1]``."""
-    after: Floats
-    """``[cells, T, T + 1]``."""
-    content: Floats
-    """``[cells, T]``."""
-    inner: Floats
-    """``[cells, T]``."""
-    outer: Floats
-    """``[cells, T]``."""
-    score: Floats
-    """``[cells, 2 * T]``: log scores of segments in no other, and of segments in others."""
-    weight: Floats
-    """``[cells, T]``: exponentials of the scores of segments in others."""
-    after_scale: Integers
-    """``[cells]``, numbered like ``after``: the scale of split, rest and after."""
-    inner_scale: Integers
-    """``[cells]``."""
-    scale: Integers
-    """``[cells, 3]``: the scales of content, outer and weight."""
-    word: Floats
-    """``[n, T + 1]``: exponentials of the scores of words, each over its largest but for that in no segment."""
-    word_scale: Integers
-    """``[n, 2]``: the scales of words in segments, and of those in none."""
-    top: Floats
-    """``[n + 1, T + 1]``: the sum over all that follows from a token on, by its first element."""
-    top_after: Floats
-    """``[n + 1, T + 1]``: the same, by the element before."""
-    top_scale: Integers
-    """``[n + 1]``."""
+    split: Floats  # [cells, T, T + 1]
+    after: Floats  # [cells, T, T + 1]
+    content: Floats  # [cells, T]
+    inner: Floats  # [cells, T]
+    outer: Floats  # [cells, T]
+    score: Floats  # [cells, 2 * T]: log scores of segments in no other, and of segments in others
+    weight: Floats  # [cells, T]: exponentials of the scores of segments in others
+    after_scale: Integers  # [cells], numbered like ``after``: the scale of split, rest and after
+    inner_scale: Integers  # [cells]
+    scale: Integers  # [cells, 3]: the scales of content, outer and weight
+    word: Floats  # [n, T + 1]: exponentials of the scores of words, each over its largest but for that in no segment
+    word_scale: Integers  # [n, 2]: the scales of words in segments, and of those in none
+    top: Floats  # [n + 1, T + 1]: the sum over all that follows from a token on, by its first element
+    top_after: Floats  # [n + 1, T + 1]: the same, by the element before
+    top_scale: Integers  # [n + 1]
 
 
 class Tables(NamedTuple):
@@ -77,10 +62,8 @@ class Tables(NamedTuple):
     first: Floats
     sibling: Floats
     last: Floats
-    closing: Floats
-    """``[T + 1, T]``: nest * last, of a segment that ends its context."""
-    filling: Floats
-    """``[T, T]``: first * nest * last, of a segment that fills another; 0 where the labels are the same."""
+    closing: Floats  # [T + 1, T]: nest * last, of a segment that ends its context
+    filling: Floats  # [T, T]: first * nest * last, of a segment that fills another; 0 where the labels are the same
 
     @classmethod
     def of(cls, p: NestedPotentials) -> Tables:

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
 from dovetail.structures.contract import Floats, Integers, Labels, Parts
+from dovetail.structures.hypergraph import Graph, Graphed
 from dovetail.structures.projective.parts import (
+    NONE,
     Places,
     ProjectivePotentials,
     check_heads,
@@ -19,15 +21,14 @@ from dovetail.structures.projective.parts import (
     check_sizes,
     read_mask,
 )
-from dovetail.structures.projective.search import best_trees, count_trees, k_best, sampled_trees, score_trees
+from dovetail.structures.projective.search import best_trees, count_trees, score_trees, tree_graph
 from dovetail.structures.projective.sums import inside_outside, log_inside_outside
-from dovetail.structures.projective.tangent import tangents
-from dovetail.structures.ragged import FORBIDDEN, Ragged, within
+from dovetail.structures.ragged import within
 from dovetail.structures.single import Single
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectiveBatch(Ragged[ProjectivePotentials, Labels]):
+class ProjectiveBatch(Graphed[ProjectivePotentials, Labels, Labels]):
     """The projective dependency trees of many sentences: flat arrays of arcs and positions, cut by offsets.
 
     potentials: see :class:`ProjectivePotentials`; minus infinity forbids a part. offsets: [n + 1], the words
@@ -75,24 +76,6 @@ class ProjectiveBatch(Ragged[ProjectivePotentials, Labels]):
         """
         heads = np.empty(self.words, np.int32)
         self._map(lambda low, high: best_trees(*self._span(low, high), heads))
-        return heads
-
-    def kbest(self, k: int) -> tuple[Labels, Floats]:
-        """The heads of the k best trees of every sentence, best first: [k, N], and their scores [n, k].
-
-        Where a sentence has fewer than k allowed trees, the scores of the rest are minus infinity and
-        their heads -1.
-        """
-        heads, scores = np.empty((k, self.words), np.int32), np.empty((len(self), k))
-        self._map(lambda low, high: k_best(*self._span(low, high), heads, scores))
-        return heads, scores
-
-    def sample(self, n: int, rng: np.random.Generator) -> Labels:
-        """The heads of trees drawn from the exact distribution: [n, N]."""
-        uniforms, heads = rng.random((n, self.words, 2)), np.empty((n, self.words), np.int32)
-        for sentence in self._map(lambda low, high: sampled_trees(*self._span(low, high), uniforms, heads)):
-            if sentence >= 0:
-                raise InputError(FORBIDDEN.format(sentence, self.answers))
         return heads
 
     def score(self, heads: ArrayLike) -> Floats:
@@ -159,8 +142,21 @@ class ProjectiveBatch(Ragged[ProjectivePotentials, Labels]):
     def _add(self, answer: ArrayLike, amount: float, counts: ProjectivePotentials) -> None:
         count_trees(self.places, 0, len(self), self._check(answer), amount, counts)
 
-    def _move(self, low: int, high: int, direction: ProjectivePotentials, change: ProjectivePotentials) -> None:
-        tangents(*self._span(low, high), direction, change)
+    def _graph(self, sentence: int) -> Graph:
+        m, (attach, _) = int(np.diff(self.offsets)[sentence]) + 1, self._own(sentence, self.potentials)
+        return tree_graph((attach > -np.inf).any(axis=1).reshape(m, m), self.several)
+
+    def _own(self, sentence: int, parts: ProjectivePotentials) -> list[Floats]:
+        arcs, words = self.places.arcs[sentence : sentence + 2], self.offsets[sentence : sentence + 2]
+        return [parts.attach[slice(*arcs)], parts.stop[words[0] + sentence : words[1] + sentence + 1]]
+
+    def _answers(self, found: Integers) -> Labels:
+        heads = np.full(found.shape, NONE, np.int32)
+        answer, place = np.nonzero(found >= 0)
+        sentence = np.repeat(np.arange(len(self)), np.diff(self.offsets))[place]
+        head, dependent = np.divmod(found[answer, place] // 2, np.diff(self.offsets)[sentence] + 1)
+        heads[answer, self.offsets[sentence] + dependent - 1] = head
+        return heads
 
     def _infer(self, low: int, high: int, log_z: Floats, expected: ProjectivePotentials) -> None:
         """Inside and outside of a shard: by weights, and in log space where they are too extreme."""

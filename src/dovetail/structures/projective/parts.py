@@ -44,10 +44,8 @@ class ProjectivePotentials(NamedTuple):
 class Places(NamedTuple):
     """Where the parts of each of n sentences begin."""
 
-    words: Integers
-    """``[n + 1]``: its words, counted over the batch."""
-    arcs: Integers
-    """``[n + 1]``: its rows of attach."""
+    words: Integers  # [n + 1]: its words, counted over the batch
+    arcs: Integers  # [n + 1]: its rows of attach
 
     @classmethod
     def of(cls, offsets: Integers) -> Places:

@@ -1,17 +1,14 @@
-"""Down the charts to one tree, the best one or one drawn at random; the k best trees; the parts of a given one."""
+"""Down the charts to the best tree; the parts of a given one; and all of them as a hypergraph."""
 
 from __future__ import annotations
-
-import math
-from typing import NamedTuple
 
 import numpy as np
 
 from dovetail.kernel import inner, kernel
-from dovetail.structures.contract import Floats, Labels
-from dovetail.structures.loops import most_tokens
+from dovetail.structures.contract import Booleans, Floats, Integers, Labels
+from dovetail.structures.hypergraph import Graph
 from dovetail.structures.projective.parts import LEFT, NONE, RIGHT, Places, ProjectivePotentials
-from dovetail.structures.projective.sums import LogCharts, attachment, fill, inc_terms, make_charts, trap_terms
+from dovetail.structures.projective.sums import LogCharts, fill, inc_terms, make_charts, trap_terms
 
 
 @inner
@@ -25,47 +22,21 @@ def largest_at(terms: Floats, count: int) -> int:
 
 
 @inner
-def drawn_at(terms: Floats, count: int, uniform: float) -> int:
-    """One of the first terms, drawn with the probability of their exponentials by a uniform number."""
-    top = terms[largest_at(terms, count)]
-    total = 0.0
-    for i in range(count):
-        total += math.exp(terms[i] - top)
-    left, chosen = uniform * total, 0
-    for i in range(count):
-        weight = math.exp(terms[i] - top)
-        if weight > 0.0:
-            chosen = i
-            left -= weight
-            if left < 0.0:
-                break
-    return chosen
+def walk(attach: Floats, m: int, several: bool, charts: LogCharts, stack: Labels, heads: Labels) -> None:
+    """The heads of the best tree of full charts of maxima: [m - 1].
 
-
-@kernel
-def walk(
-    attach: Floats, m: int, several: bool, charts: LogCharts, uniforms: Floats, stack: Labels, heads: Labels
-) -> None:
-    """The heads of one tree of full charts: [m - 1].
-
-    uniforms: [m - 1, 2], two numbers for each word draw a tree from charts of sums; [0, 2] takes the best tree of
-    charts of maxima. stack: [m, 2], room for sides that are to be filled: head, fence.
+    stack: [m, 2], room for sides that are to be filled: head, fence.
     """
     stack[0, 0], stack[0, 1] = 0, m
-    waiting, word = 1, 0
+    waiting = 1
     while waiting > 0:
         waiting -= 1
         h, b = stack[waiting]
         if h <= b <= h + 1:
             continue
-        count = inc_terms(h, b, charts)
-        chosen = drawn_at(charts.terms, count, uniforms[word, 0]) if len(uniforms) else largest_at(charts.terms, count)
-        d = min(h + 1, b) + chosen
+        d = min(h + 1, b) + largest_at(charts.terms, inc_terms(h, b, charts))
         heads[d - 1] = h
-        count = trap_terms(attach, m, several, h, d, charts)
-        chosen = drawn_at(charts.terms, count, uniforms[word, 1]) if len(uniforms) else largest_at(charts.terms, count)
-        fence = min(h, d) + 1 + chosen
-        word += 1
+        fence = min(h, d) + 1 + largest_at(charts.terms, trap_terms(attach, m, several, h, d, charts))
         stack[waiting, 0], stack[waiting, 1] = d, b
         stack[waiting + 1, 0], stack[waiting + 1, 1] = d, fence
         stack[waiting + 2, 0], stack[waiting + 2, 1] = h, fence
@@ -82,7 +53,6 @@ def best_trees(
     """
     charts = make_charts(places, low, high)
     stack = np.empty((3 * charts.terms.size, 2), np.int32)
-    none = np.empty((0, 2))
     for n in range(low, high):
         m = places.words[n + 1] - places.words[n] + 1
         attach = potentials.attach[places.arcs[n] : places.arcs[n + 1]]
@@ -90,148 +60,39 @@ def best_trees(
         score = fill(attach, potentials.stop[first : first + m], several, False, charts)
         mine = heads[places.words[n] : places.words[n + 1]]
         if score > -np.inf:
-            walk(attach, m, several, charts, none, stack, mine)
+            walk(attach, m, several, charts, stack, mine)
         else:
             mine[:] = NONE
 
 
-@kernel
-def sampled_trees(
-    potentials: ProjectivePotentials, places: Places, several: bool, low: int, high: int, uniforms: Floats,
-    heads: Labels,
-) -> int:  # fmt: skip
-    """Trees drawn from the exact distribution of each sentence low .. high; the first sentence without any, or -1.
+def tree_graph(allowed: Booleans, several: bool) -> Graph:
+    """The trees of allowed arcs [m, m]: ``inc`` and ``trap`` as in the charts of sums; ``comp`` is ``inc`` and stop."""
+    m, fences = len(allowed), np.arange(len(allowed) + 1)
+    arcs = ~np.eye(m, dtype=bool) & (fences[:m] > 0)  # the root hangs on nothing
+    h, d = np.nonzero(arcs)
+    # Narrow spans come before wide ones, an arc before the side that it ends; the last is the side of the root.
+    width = 2 * np.abs(h - d)
+    number = 1 + np.argsort(np.argsort(np.concatenate([width, width + 1]), kind="stable"))
+    trap, inc = np.zeros((m, m), np.int64), np.zeros((m, m + 1), np.int64)
+    trap[h, d], inc[h, d + (d > h)] = np.split(number, 2)
 
-    uniforms: [samples, N, 2]; heads: [samples, N], set.
-    """
-    charts = make_charts(places, low, high)
-    stack = np.empty((3 * charts.terms.size, 2), np.int32)
-    for n in range(low, high):
-        begin, end = places.words[n], places.words[n + 1]
-        m = end - begin + 1
-        attach = potentials.attach[places.arcs[n] : places.arcs[n + 1]]
-        if fill(attach, potentials.stop[begin + n : end + n + 1], several, True, charts) == -np.inf:
-            return n
-        for i in range(uniforms.shape[0]):
-            walk(attach, m, several, charts, uniforms[i, begin:end], stack, heads[i, begin:end])
-    return -1
+    def stop(head: Integers, side: Integers, fence: Integers) -> Integers:
+        """The part "a head takes no more on a side, which is filled up to a fence"."""
+        part: Integers = 2 * m * m + 4 * head + 2 * side + (fence != head + side)
+        return part
 
-
-class Ranked(NamedTuple):
-    """The best ways to make each entry of a chart of M rows, best first; K of them, minus infinity past the last."""
-
-    score: Floats
-    """``[M, M + 1, K]``."""
-    split: Labels
-    """``[M, M + 1, K]``: the fence, or the outermost dependent."""
-    near: Labels
-    """``[M, M + 1, K]``: which of the ways of the part next to the head."""
-    far: Labels
-    """``[M, M + 1, K]``: which of the ways of the other part."""
-
-
-@inner
-def make_ranked(m: int, k: int) -> Ranked:
-    """Room for the charts of a sentence of up to m positions."""
-    shape = (m, m + 1, k)
-    return Ranked(
-        np.empty(shape), np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, np.int32)
-    )  # fmt: skip
-
-
-@kernel
-def merge(near: Floats, far: Floats, extra: float, split: int, row: int, column: int, out: Ranked) -> None:
-    """Rank the sums of two ranked lists, and a constant, among the ways to make an entry.
-
-    The way made of the i-th and the j-th best is among the k best only if (i + 1) * (j + 1) <= k.
-    """
-    k = near.size
-    score = out.score[row, column]
-    for i in range(k):
-        for j in range(k // (i + 1)):
-            value = near[i] + far[j] + extra
-            if not value > score[k - 1]:
-                break
-            place = k - 1
-            while place > 0 and value > score[place - 1]:
-                score[place] = score[place - 1]
-                out.split[row, column, place] = out.split[row, column, place - 1]
-                out.near[row, column, place] = out.near[row, column, place - 1]
-                out.far[row, column, place] = out.far[row, column, place - 1]
-                place -= 1
-            score[place] = value
-            out.split[row, column, place] = split
-            out.near[row, column, place] = i
-            out.far[row, column, place] = j
-
-
-@inner
-def fill_ranked(attach: Floats, stop: Floats, several: bool, inc: Ranked, trap: Ranked) -> None:
-    """The k best ways to make each entry of the charts inc [h, fence] and trap [h, d] of one sentence."""
-    m = stop.shape[0]
-    inc.score[:m, : m + 1] = -np.inf
-    trap.score[:m, : m + 1] = -np.inf
-    for h in range(m):
-        inc.score[h, h, 0] = inc.score[h, h + 1, 0] = 0.0
-    for length in range(1, m):
-        for i in range(m - length):
-            for side in range(2):
-                if i == 0 and side == LEFT:
-                    continue
-                h, d = (i, i + length) if side == RIGHT else (i + length, i)
-                low, high = (h + 1, d) if side == RIGHT else (d + 1, h)
-                nearest = low if side == RIGHT else high
-                for b in range(low, high + 1):
-                    # The side of d that looks to h is complete; it is empty where the fence is next to d.
-                    ended = stop[d, 1 - side, 0 if b == d + 1 - side else 1]
-                    extra = ended + attachment(attach, m, several, h, d, 1 if b == nearest else 0)
-                    merge(inc.score[h, b], inc.score[d, b], extra, b, h, d, trap)
-                b = d + side
-                for dependent in range(min(h + 1, b), max(h, b)):
-                    ended = stop[dependent, side, 0 if b == dependent + side else 1]
-                    merge(trap.score[h, dependent], inc.score[dependent, b], ended, dependent, h, b, inc)
-
-
-@kernel
-def k_best(
-    potentials: ProjectivePotentials, places: Places, several: bool, low: int, high: int, heads: Labels, scores: Floats
-) -> None:
-    """The k best trees of each sentence low .. high, best first.
-
-    heads: [k, N], set, to ``NONE`` where there are fewer trees; scores: [n, k], set, to minus infinity there.
-    """
-    k, longest = heads.shape[0], most_tokens(places.words, low, high)
-    inc, trap = make_ranked(longest + 1, k), make_ranked(longest + 1, k)
-    stack = np.empty((3 * longest + 4, 3), np.int32)
-    for n in range(low, high):
-        begin, end = places.words[n], places.words[n + 1]
-        m = end - begin + 1
-        attach = potentials.attach[places.arcs[n] : places.arcs[n + 1]]
-        stop = potentials.stop[begin + n : end + n + 1]
-        fill_ranked(attach, stop, several, inc, trap)
-        for rank in range(k):
-            score = inc.score[0, m, rank] + (stop[0, RIGHT, 1] if m > 1 else 0.0)
-            scores[n, rank] = score
-            mine = heads[rank, begin:end]
-            if score == -np.inf:
-                mine[:] = NONE
-                continue
-            stack[0, 0], stack[0, 1], stack[0, 2] = 0, m, rank
-            waiting = 1
-            while waiting > 0:
-                waiting -= 1
-                h, b, way = stack[waiting]
-                if h <= b <= h + 1:
-                    continue
-                d = inc.split[h, b, way]
-                mine[d - 1] = h
-                attached, beyond = inc.near[h, b, way], inc.far[h, b, way]
-                fence = trap.split[h, d, attached]
-                within, towards = trap.near[h, d, attached], trap.far[h, d, attached]
-                stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = d, b, beyond
-                stack[waiting + 1, 0], stack[waiting + 1, 1], stack[waiting + 1, 2] = d, fence, towards
-                stack[waiting + 2, 0], stack[waiting + 2, 1], stack[waiting + 2, 2] = h, fence, within
-                waiting += 3
+    h, d = np.nonzero(arcs & allowed)
+    ends = np.stack([h, d, d > h])
+    low, high = np.minimum(h, d)[:, None], np.maximum(h, d)[:, None]
+    arc, b = np.nonzero((fences > low) & (fences <= high))
+    h, d, side = ends[:, arc]
+    first = b == h + side
+    attached = (trap[h, d], inc[h, b], inc[d, b], 2 * (h * m + d) + first, stop(d, 1 - side, b))
+    attached = tuple(each[first | (h > 0) | several] for each in attached)
+    arc, b = np.nonzero(np.where(ends[2][:, None], fences > high, (fences > 0) & (fences <= low)))
+    h, d, side = ends[:, arc]
+    whole = np.where((h == 0) & (b == m), stop(h, side, b), -1)
+    return Graph.of(1 + len(number), (attached, (inc[h, b], trap[h, d], inc[d, b], -1, stop(d, side, b), whole)))
 
 
 @kernel

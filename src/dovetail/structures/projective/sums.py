@@ -34,24 +34,15 @@ LEAST = 1e-200
 class Work(NamedTuple):
     """Room for the charts of a sentence of up to M positions."""
 
-    first: Floats
-    """``[M, M]``: the weight of a first dependent, by head and dependent."""
-    later: Floats
-    """``[M, M]``: the weight of another."""
-    stop: Floats
-    """``[M, 2, 2]``."""
-    inc: Floats
-    """``[M, M + 1]``."""
-    comp: Floats
-    """``[M, M + 1]``."""
-    across: Floats
-    """``[M + 1, M]``: comp, transposed."""
-    trap: Floats
-    """``[M, M]``."""
-    rest: Floats
-    """``[M, M]``: the part of trap in which the dependent is not the first."""
-    d_inc: Floats
-    """The derivatives of Z by the charts, divided by Z."""
+    first: Floats  # [M, M]: the weight of a first dependent, by head and dependent
+    later: Floats  # [M, M]: the weight of another
+    stop: Floats  # [M, 2, 2]
+    inc: Floats  # [M, M + 1]
+    comp: Floats  # [M, M + 1]
+    across: Floats  # [M + 1, M]: comp, transposed
+    trap: Floats  # [M, M]
+    rest: Floats  # [M, M]: the part of trap in which the dependent is not the first
+    d_inc: Floats  # The derivatives of Z by the charts, divided by Z
     d_comp: Floats
     d_across: Floats
     d_trap: Floats
@@ -235,16 +226,11 @@ def inside_outside(
 class LogCharts(NamedTuple):
     """Room for the charts of a sentence of up to M positions."""
 
-    inc: Floats
-    """``[M, M + 1]``."""
-    comp: Floats
-    """``[M, M + 1]``."""
-    across: Floats
-    """``[M + 1, M]``: comp, transposed."""
-    trap: Floats
-    """``[M, M]``."""
-    terms: Floats
-    """``[M + 1]``: the ways to make one entry, by fence or by word."""
+    inc: Floats  # [M, M + 1]
+    comp: Floats  # [M, M + 1]
+    across: Floats  # [M + 1, M]: comp, transposed
+    trap: Floats  # [M, M]
+    terms: Floats  # [M + 1]: the ways to make one entry, by fence or by word
 
 
 @inner

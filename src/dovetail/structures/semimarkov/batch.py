@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dovetail.structures.contract import Floats, Integers, Labels, Parts
+from dovetail.structures.hypergraph import Graph, Graphed
 from dovetail.structures.lanes import as_weights
-from dovetail.structures.ragged import Ragged, check_offsets, within
+from dovetail.structures.ragged import check_offsets, within
 from dovetail.structures.semimarkov.parts import (
-    BoundaryMessages,
-    SegmentPosterior,
     Segments,
     SemiMarkovPotentials,
     TransitionWeights,
@@ -23,14 +22,13 @@ from dovetail.structures.semimarkov.parts import (
     check_shapes,
     total_of_segments,
 )
-from dovetail.structures.semimarkov.posterior import entropies, samples, tangents
-from dovetail.structures.semimarkov.search import count_segments, k_best, score_segments, viterbi
-from dovetail.structures.semimarkov.sums import forward_backward, log_forward_backward
+from dovetail.structures.semimarkov.search import count_segments, score_segments, segment_graph, viterbi
+from dovetail.structures.semimarkov.sums import forward_backward
 from dovetail.structures.single import Single
 
 
 @dataclass(frozen=True, eq=False)
-class SemiMarkovBatch(Ragged[SemiMarkovPotentials, Segments]):
+class SemiMarkovBatch(Graphed[SemiMarkovPotentials, Segments, list[Segments]]):
     """Segmentations that share their transition potentials: flat arrays of tokens, cut into sentences by offsets.
 
     potentials: see :class:`SemiMarkovPotentials`; minus infinity forbids a part. offsets: [n + 1], the
@@ -91,17 +89,6 @@ class SemiMarkovBatch(Ragged[SemiMarkovPotentials, Segments]):
         self._map(lambda low, high: viterbi(*self._span(low, high), lengths, labels))
         return Segments.of_tokens(lengths, labels, self.offsets)
 
-    def kbest(self, k: int) -> tuple[list[Segments], Floats]:
-        """The k best segmentations of every sentence, best first: k of :class:`Segments`, and scores [n, k].
-
-        Where a sentence has fewer than k allowed segmentations, the scores of the rest are minus infinity,
-        and it has no segments in those.
-        """
-        lengths, labels = np.zeros((2, k, self.tokens), np.int32)
-        scores = np.zeros((len(self), k))
-        self._map(lambda low, high: k_best(*self._span(low, high), lengths, labels, scores))
-        return self._lists(lengths, labels), scores
-
     def score(self, segments: Segments) -> Floats:
         """The score of the given segments, by sentence: [n]. Less log Z, it is their log-probability.
 
@@ -122,25 +109,6 @@ class SemiMarkovBatch(Ragged[SemiMarkovPotentials, Segments]):
         segment = self.potentials.segment + cost * np.arange(1, self.longest + 1)[:, None]
         segment[right] = self.potentials.segment[right]
         return self.with_potentials(self.potentials._replace(segment=segment))
-
-    def sample(self, n: int, rng: np.random.Generator) -> list[Segments]:
-        """Segmentations drawn from the exact distribution."""
-        uniforms = rng.random((n, self.tokens, 2))
-        lengths, labels = np.zeros((2, n, self.tokens), np.int32)
-
-        def draw(low: int, high: int) -> None:
-            posterior = self._posterior(low, high)
-            self._check_possible(low, posterior.log_z[low:high])
-            samples(posterior, low, high, uniforms, lengths, labels)
-
-        self._map(draw)
-        return self._lists(lengths, labels)
-
-    def entropy(self) -> Floats:
-        """The entropy of the segmentations of each sentence, in nats: [n]."""
-        out = np.zeros(len(self))
-        self._map(lambda low, high: entropies(self._posterior(low, high), low, high, out))
-        return out
 
     def span(self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, label: ArrayLike) -> Parts:
         """The parts "the words from begin up to end of this sentence are one segment of this label": arrays each."""
@@ -172,7 +140,17 @@ class SemiMarkovBatch(Ragged[SemiMarkovPotentials, Segments]):
     def _check(self, segments: Segments) -> Segments:
         return check_segments(segments, self.offsets, self.longest, self.labels)
 
-    def _lists(self, lengths: Labels, labels: Labels) -> list[Segments]:
+    def _graph(self, sentence: int) -> Graph:
+        tokens = int(np.diff(self.offsets)[sentence])
+        return segment_graph(tokens, self.longest, tuple(self._lengths.tolist()), len(self.potentials.transition) > 0)
+
+    def _answers(self, found: Integers) -> list[Segments]:
+        lengths, labels = np.zeros((2, *found.shape), np.int32)
+        answer, place = np.nonzero(found >= 0)
+        own, label = np.divmod(found[answer, place], self.labels)
+        token, depth = np.divmod(own, self.longest)
+        token += np.repeat(self.offsets[:-1], np.diff(self.offsets))[place]
+        lengths[answer, token], labels[answer, token] = depth + 1, label
         return [Segments.of_tokens(*row, self.offsets) for row in zip(lengths, labels, strict=True)]
 
     def _sums(self, parts: SemiMarkovPotentials) -> list[float]:
@@ -181,30 +159,11 @@ class SemiMarkovBatch(Ragged[SemiMarkovPotentials, Segments]):
     def _add(self, answer: Segments, amount: float, counts: SemiMarkovPotentials) -> None:
         count_segments(self._check(answer), amount, counts)
 
-    def _move(self, low: int, high: int, direction: SemiMarkovPotentials, change: SemiMarkovPotentials) -> None:
-        tangents(self._posterior(low, high), low, high, direction, change)
-
-    def _posterior(self, low: int, high: int) -> SegmentPosterior:
-        expected = self._counts()._replace(segment=np.empty_like(self.potentials.segment))  # but for the shard unused
-        return self._infer(low, high, np.zeros(len(self)), expected, keep=True)
-
-    def _infer(
-        self, low: int, high: int, log_z: Floats, expected: SemiMarkovPotentials, keep: bool = False
-    ) -> SegmentPosterior:
+    def _infer(self, low: int, high: int, log_z: Floats, expected: SemiMarkovPotentials) -> None:
         """Forward-backward over a shard: by probabilities, and in log space where they are too extreme."""
-        first, last = int(self.offsets[low]), int(self.offsets[high])
-        rows = np.empty((2, last - first if keep else 0, self.labels))
-        messages = BoundaryMessages(rows[0], rows[1], first)
-        potentials, lengths, offsets = self.potentials, self._lengths, self.offsets
-        longest_first = low + np.argsort(-np.diff(offsets[low : high + 1]), kind="stable")
-        forward_backward(potentials, lengths, self._weights, offsets, longest_first, log_z, expected, messages)
-        logged = np.isnan(log_z)
-        failed = low + np.flatnonzero(logged[low:high])
-        if failed.size:
-            log_forward_backward(potentials, lengths, offsets, failed, log_z, expected, messages)
-        return SegmentPosterior(
-            expected.segment, potentials.transition, self._weights, messages, offsets, log_z, logged
-        )
+        longest_first = low + np.argsort(-np.diff(self.offsets[low : high + 1]), kind="stable")
+        forward_backward(self.potentials, self._lengths, self._weights, self.offsets, longest_first, log_z, expected)
+        self._log_infer((low + np.flatnonzero(np.isnan(log_z[low:high]))).tolist(), log_z, expected)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
 from dovetail.kernel import kernel
-from dovetail.structures.contract import Booleans, Floats, Integers, Labels
+from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.structures.ragged import contiguous
 
 
@@ -59,14 +59,10 @@ class Segments(NamedTuple):
 offsets=array([0, 1, 2]))
     """
 
-    start: Integers
-    """``[segments]``: the first token, counted over the batch."""
-    length: Labels
-    """``[segments]``: the number of tokens."""
-    label: Labels
-    """``[segments]``."""
-    offsets: Integers
-    """``[n + 1]``: the segments of sentence i are offsets[i] .. offsets[i + 1]."""
+    start: Integers  # [segments]: the first token, counted over the batch
+    length: Labels  # [segments]: the number of tokens
+    label: Labels  # [segments]
+    offsets: Integers  # [n + 1]: the segments of sentence i are offsets[i] .. offsets[i + 1]
 
     @classmethod
     def of_tokens(cls, length: ArrayLike, label: ArrayLike, offsets: ArrayLike) -> Segments:
@@ -83,45 +79,9 @@ offsets=array([0, 1, 2]))
 class TransitionWeights(NamedTuple):
     """The transition potentials as probabilities: ``exp(potential - shift)``."""
 
-    table: Floats
-    """``[L, L]``, or ``[0, 0]``."""
-    shift: float
-    """The largest potential."""
-    safe: bool
-    """Whether no weight is so small that products could underflow."""
-
-
-class BoundaryMessages(NamedTuple):
-    """What the past and the future say of the boundary before every token of a shard."""
-
-    arrive: Floats
-    """``[M, L]``: the weight of all that lies before token t, when a segment of label y ends there."""
-    depart: Floats
-    """``[M, L]``: the weight of all that lies after, when a segment of label y starts at token t."""
-    base: int
-    """The token of the batch that is row 0."""
-
-
-class SegmentPosterior(NamedTuple):
-    """All that is needed to give the conditional probabilities of a shard, segment after segment.
-
-    ``P(a segment of label y' ends and one of label y starts at t) = arrive[t, y'] * table[y', y] *
-    depart[t, y]``. In a ``logged`` sentence the messages are logarithms, and the same holds for the sum
-    with the transition potential less the sentence's log Z.
-    """
-
-    segment: Floats
-    """``[N, D, L]``: the probability of every segment."""
-    transition: Floats
-    """``[L, L]``, or ``[0, 0]``: the potentials."""
-    weights: TransitionWeights
-    messages: BoundaryMessages
-    offsets: Integers
-    """``[n + 1]``: the tokens of sentence i are offsets[i] .. offsets[i + 1]."""
-    log_z: Floats
-    """``[n]``."""
-    logged: Booleans
-    """``[n]``: kept as logarithms because probabilities would underflow."""
+    table: Floats  # [L, L], or ``[0, 0]``
+    shift: float  # The largest potential
+    safe: bool  # Whether no weight is so small that products could underflow
 
 
 @kernel

@@ -1,11 +1,14 @@
-"""The best segmentations, and the score of a given one."""
+"""The best segmentation, the score of a given one, and all of them as a hypergraph."""
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 
 from dovetail.kernel import kernel
 from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.hypergraph import Graph
 from dovetail.structures.loops import most_tokens
 from dovetail.structures.semimarkov.parts import Segments, SemiMarkovPotentials
 
@@ -118,94 +121,31 @@ def count_segments(given: Segments, amount: float, counts: SemiMarkovPotentials)
                 counts.transition[given.label[i - 1], given.label[i]] += amount
 
 
-@kernel
-def k_best(
-    potentials: SemiMarkovPotentials,
-    lengths: Labels,
-    offsets: Integers,
-    low: int,
-    high: int,
-    lengths_out: Labels,
-    labels_out: Labels,
-    scores: Floats,
-) -> None:
-    """The k best segmentations of each sentence low .. high, best first.
+@lru_cache(maxsize=64)
+def segment_graph(tokens: int, longest: int, lengths: tuple[int, ...], ordered: bool) -> Graph:
+    """The segmentations of so many tokens, from the left: of the pieces that end at each boundary the last label, and
+    what may follow, by the label of what follows if that matters."""
+    labels, width = len(lengths), len(lengths) if ordered else 1
+    vertices = 2 + tokens * (labels + width)
+    transition = tokens * longest * labels
+    start = transition + (labels * labels if ordered else 0)
 
-    Every boundary keeps, by label, the k best segmentations of what lies before that end in the label, and
-    the k best that a segment of the label may follow; each list merges sorted ones.
+    def ended(boundary: Integers, label: Integers) -> Integers:
+        return 1 + (boundary - 1) * (labels + width) + label
 
-    lengths_out, labels_out: [k, N], the length and label of the segment that starts at a token, set where
-    one does; scores: [n, k], set, minus infinity where there are fewer segmentations.
-    """
-    segment, transition, start, end = potentials
-    _, longest, labels = segment.shape
-    k, ordered = lengths_out.shape[0], transition.shape[0] > 0
-    most = most_tokens(offsets, low, high)
-    begin = np.empty((most + 1, labels, k))
-    best = np.empty((labels, k))
-    before = np.zeros((most + 1, labels, k), np.int32)  # the label before, and its rank in that label's list
-    before_rank = np.zeros((most + 1, labels, k), np.int32)
-    last = np.zeros((most + 1, labels, k), np.int32)  # length, less 1, of the last segment; rank of what it follows
-    last_rank = np.zeros((most + 1, labels, k), np.int32)
-    taken = np.empty(max(longest, labels), np.int64)
-    for n in range(low, high):
-        first, tokens = offsets[n], offsets[n + 1] - offsets[n]
-        scores[n] = -np.inf
-        if tokens == 0:
-            if k > 0:
-                scores[n, 0] = 0.0
-            continue
-        begin[0] = -np.inf
-        for y in range(labels if k > 0 else 0):
-            begin[0, y, 0] = start[y]
-        for e in range(1, tokens + 1):
-            for y in range(labels):
-                taken[:] = 0
-                for rank in range(k):
-                    top, chosen = -np.inf, 0
-                    for d in range(min(longest, lengths[y], e)):
-                        if taken[d] < k:
-                            value = begin[e - 1 - d, y, taken[d]] + segment[first + e - 1 - d, d, y]
-                            if value > top:
-                                top, chosen = value, d
-                    best[y, rank] = top
-                    last[e, y, rank] = chosen
-                    last_rank[e, y, rank] = taken[chosen]
-                    taken[chosen] += 1 if top > -np.inf else 0
-            for y in range(labels if e < tokens else 0):
-                if y > 0 and not ordered:
-                    begin[e, y] = begin[e, 0]
-                    before[e, y] = before[e, 0]
-                    before_rank[e, y] = before_rank[e, 0]
-                    continue
-                taken[:] = 0
-                for rank in range(k):
-                    top, chosen = -np.inf, 0
-                    for b in range(labels):
-                        if taken[b] < k:
-                            value = best[b, taken[b]] + (transition[b, y] if ordered else 0.0)
-                            if value > top:
-                                top, chosen = value, b
-                    begin[e, y, rank] = top
-                    before[e, y, rank] = chosen
-                    before_rank[e, y, rank] = taken[chosen]
-                    taken[chosen] += 1 if top > -np.inf else 0
-        taken[:] = 0
-        for rank in range(k):
-            label = 0
-            for y in range(labels):
-                if taken[y] < k and best[y, taken[y]] + end[y] > scores[n, rank]:
-                    scores[n, rank] = best[y, taken[y]] + end[y]
-                    label = y
-            if scores[n, rank] == -np.inf:
-                break
-            place = taken[label]
-            taken[label] += 1
-            e = tokens
-            while e > 0:
-                length = last[e, label, place] + 1
-                place = last_rank[e, label, place]
-                e -= length
-                lengths_out[rank, first + e] = length
-                labels_out[rank, first + e] = label
-                label, place = before[e, label, place], before_rank[e, label, place]
+    def begun(boundary: Integers, label: Integers) -> Integers:
+        return np.where(boundary > 0, ended(boundary, labels + label % width), 0)
+
+    d, s, y = np.nonzero(np.ones((longest, tokens, labels), bool))  # of equal segmentations, the shortest last segment
+    fits = (s + d < tokens) & (d < np.array(lengths)[y])
+    d, s, y = d[fits], s[fits], y[fits]
+    e, b, c = np.nonzero(np.ones((tokens - 1, labels, width), bool))
+    last = np.arange(labels)
+    return Graph.of(
+        vertices,
+        (
+            (ended(s + d + 1, y), begun(s, y), 0, (s * longest + d) * labels + y, np.where(s > 0, -1, start + y)),
+            (begun(e + 1, c), ended(e + 1, b), 0, -1, transition + b * labels + c if ordered else -1),
+            (vertices - 1, ended(np.array(tokens), last), 0, -1, start + labels + last),
+        ),
+    )

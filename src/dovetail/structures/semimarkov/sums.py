@@ -1,14 +1,12 @@
-"""Scaled sums over segmentations, many sentences abreast: log Z, expected counts and messages.
+"""Scaled sums over segmentations, many sentences abreast in lanes: log Z and expected counts.
 
-Sentences of like length lie side by side in *lanes*, the last axis of every work array, so that each inner
-loop is a plain elementwise loop over lanes. ``arrive[e, y]``, the weight of all segmentations of the first
-e tokens that end in label y, is kept as a probability: it is divided at every boundary e by its sum, whose
-logarithm is the ``level[e]``. A segment from s to e then weighs ``exp(potential + level[s] - level[e])``.
+``arrive[e, y]``, the weight of all segmentations of the first e tokens that end in label y, is kept as a probability:
+it is divided at every boundary e by its sum, whose logarithm is the ``level[e]``. A segment from s to e then weighs
+``exp(potential + level[s] - level[e])``.
 
-With transitions this is exact as long as no factor is smaller than ``FLOOR``, because then no product of
-four factors underflows and no path is lost; a sentence where that fails is left to
-:func:`log_forward_backward`. Without transitions it is always exact: all paths to a boundary
-have the same future, so those that underflow do not matter.
+With transitions this is exact as long as no factor is smaller than ``FLOOR``, because then no product of four factors
+underflows and no path is lost; a sentence where that fails is left to its hypergraph. Without transitions it is always
+exact: all paths to a boundary have the same future, so those that underflow do not matter.
 """
 
 from __future__ import annotations
@@ -21,8 +19,7 @@ import numpy as np
 from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Booleans, Floats, Integers, Labels
 from dovetail.structures.lanes import FLOOR, LOG_FLOOR, exponentiate
-from dovetail.structures.loops import exp_less, log_sum
-from dovetail.structures.semimarkov.parts import BoundaryMessages, SemiMarkovPotentials, TransitionWeights
+from dovetail.structures.semimarkov.parts import SemiMarkovPotentials, TransitionWeights
 
 LANES = 32
 # The most numbers in one work array, unless one sentence alone needs more.
@@ -34,52 +31,34 @@ LEAST = FLOOR**3
 class Shapes(NamedTuple):
     """The J kinds of segment that some label allows, the short ones first."""
 
-    depth: Integers
-    """``[J]``: the length less 1."""
-    label: Integers
-    """``[J]``."""
-    within: Integers
-    """``[D + 1]``: how many kinds have at most so many tokens."""
+    depth: Integers  # [J]: the length less 1
+    label: Integers  # [J]
+    within: Integers  # [D + 1]: how many kinds have at most so many tokens
 
 
 class Lanes(NamedTuple):
     """Sentences side by side, K of them at most."""
 
-    first: Integers
-    """``[K]``: the first token."""
-    tokens: Integers
-    """``[K]``: how many; 0 in a lane that is not in use."""
-    log_z: Floats
-    """``[K]``."""
-    exact: Booleans
-    """``[K]``: false where a sentence needs log space."""
+    first: Integers  # [K]: the first token
+    tokens: Integers  # [K]: how many; 0 in a lane that is not in use
+    log_z: Floats  # [K]
+    exact: Booleans  # [K]: false where a sentence needs log space
 
 
 class Work(NamedTuple):
     """Room for sentences side by side: B boundaries, that is one more than there are tokens."""
 
-    weights: Floats
-    """``[B, J, K]``: of each kind of segment that starts at s: potential, then weight, then probability."""
-    entry: Floats
-    """``[B, L, K]``: the level at which a segment starts; minus infinity where none can."""
-    begin: Floats
-    """``[B, L, K]``: the weight of all that lies before a segment of label y."""
-    arrive: Floats
-    """``[B, L, K]``: the weight of all that ends in a segment of label y; sums to 1, or is 0."""
-    leave: Floats
-    """``[L, K]``: the weight of all that lies after a segment of label y, times inverse."""
-    depart: Floats
-    """``[B, L, K]``: the weight of all that starts with a segment of label y."""
-    inverse: Floats
-    """``[B, K]``: what the weights of segments that end at a boundary must be multiplied with."""
-    row: Floats
-    """``[J, 1, K]``: all segments that end at one boundary."""
-    power: Integers
-    """``[K]``: scratch of :func:`exponentiate`."""
-    high: Floats
-    """``[K]``: scratch."""
-    low: Floats
-    """``[K]``: scratch."""
+    weights: Floats  # [B, J, K]: of each kind of segment that starts at s: potential, then weight, then probability
+    entry: Floats  # [B, L, K]: the level at which a segment starts; minus infinity where none can
+    begin: Floats  # [B, L, K]: the weight of all that lies before a segment of label y
+    arrive: Floats  # [B, L, K]: the weight of all that ends in a segment of label y; sums to 1, or is 0
+    leave: Floats  # [L, K]: the weight of all that lies after a segment of label y, times inverse
+    depart: Floats  # [B, L, K]: the weight of all that starts with a segment of label y
+    inverse: Floats  # [B, K]: what the weights of segments that end at a boundary must be multiplied with
+    row: Floats  # [J, 1, K]: all segments that end at one boundary
+    power: Integers  # [K]: scratch of :func:`exponentiate`
+    high: Floats  # [K]: scratch
+    low: Floats  # [K]: scratch
 
 
 @inner
@@ -283,14 +262,13 @@ def forward_backward(
     sentences: Integers,
     log_z: Floats,
     expected: SemiMarkovPotentials,
-    messages: BoundaryMessages,
 ) -> None:
-    """Log Z, expected counts and messages of some sentences, given from the longest to the shortest.
+    """Log Z and expected counts of some sentences, given from the longest to the shortest.
 
     lengths: [L], the most tokens of a segment of each label; sentences: indices into offsets [n + 1].
     log_z: [n], set, to NaN where a sentence needs log space; nothing else is then done for that sentence.
     expected.segment is set, and may be the array given; the rest of expected is added to. Without rows in
-    expected.segment no count is made, without rows in messages they are not stored.
+    expected.segment no count is made.
     """
     _, longest, labels = potentials.segment.shape
     shapes = make_shapes(longest, lengths)
@@ -328,81 +306,3 @@ def forward_backward(
             continue
         backward(transitions, shapes, lanes, steps, work, expected.transition)
         store(shapes, lanes, work, expected)
-        if messages.arrive.shape[0] > 0:
-            for k in range(filled):
-                for s in range(lanes.tokens[k]):
-                    for y in range(labels):
-                        messages.arrive[lanes.first[k] + s - messages.base, y] = work.arrive[s, y, k]
-                        messages.depart[lanes.first[k] + s - messages.base, y] = work.depart[s, y, k]
-
-
-@kernel
-def log_forward_backward(
-    potentials: SemiMarkovPotentials,
-    lengths: Labels,
-    offsets: Integers,
-    sentences: Integers,
-    log_z: Floats,
-    expected: SemiMarkovPotentials,
-    messages: BoundaryMessages,
-) -> None:
-    """Log Z, expected counts and the logarithms of the messages of some sentences, none of them empty.
-
-    As :func:`forward_backward`, which see.
-    """
-    segment, transition, start, end = potentials
-    _, longest, labels = segment.shape
-    ordered = transition.shape[0] > 0
-    most = 0
-    for n in sentences:
-        most = max(most, offsets[n + 1] - offsets[n])
-    begin = np.empty((most + 1, labels))
-    arrive = np.empty((most + 1, labels))
-    leave = np.empty((most + 1, labels))
-    depart = np.empty((most + 1, labels))
-    terms = np.empty(max(longest, labels))
-    for n in sentences:
-        first, tokens = offsets[n], offsets[n + 1] - offsets[n]
-        for y in range(labels):
-            begin[0, y] = start[y]
-            arrive[0, y] = -np.inf
-            leave[tokens, y] = end[y]
-        for e in range(1, tokens + 1):
-            for y in range(labels):
-                reach = min(longest, lengths[y], e)
-                for d in range(reach):
-                    terms[d] = begin[e - 1 - d, y] + segment[first + e - 1 - d, d, y]
-                arrive[e, y] = log_sum(terms, reach)
-            for y in range(labels if e < tokens else 0):
-                for b in range(labels):
-                    terms[b] = arrive[e, b] + (transition[b, y] if ordered else 0.0)
-                begin[e, y] = log_sum(terms, labels)
-        for y in range(labels):
-            terms[y] = arrive[tokens, y] + end[y]
-        log_z[n] = log_sum(terms, labels)
-        if expected.segment.shape[0] == 0:
-            continue
-        for y in range(labels):
-            expected.end[y] += exp_less(terms[y], log_z[n])
-        for s in range(tokens - 1, -1, -1):
-            for y in range(labels):
-                reach = min(longest, lengths[y], tokens - s)
-                for d in range(reach):
-                    terms[d] = segment[first + s, d, y] + leave[s + d + 1, y]
-                depart[s, y] = log_sum(terms, reach)
-                for d in range(longest):
-                    value = begin[s, y] + terms[d] if d < reach else -np.inf
-                    expected.segment[first + s, d, y] = exp_less(value, log_z[n])
-            for b in range(labels if s > 0 else 0):
-                for y in range(labels):
-                    terms[y] = depart[s, y] + (transition[b, y] if ordered else 0.0)
-                    if ordered:
-                        expected.transition[b, y] += exp_less(arrive[s, b] + terms[y], log_z[n])
-                leave[s, b] = log_sum(terms, labels)
-        for y in range(labels):
-            expected.start[y] += exp_less(start[y] + depart[0, y], log_z[n])
-        if messages.arrive.shape[0] > 0:
-            for s in range(tokens):
-                for y in range(labels):
-                    messages.arrive[first + s - messages.base, y] = arrive[s, y]
-                    messages.depart[first + s - messages.base, y] = depart[s, y]
