@@ -24,8 +24,7 @@ Answers = TypeVar("Answers", bound=Several[Any])
 
 class Graph(NamedTuple):
     """The hypergraph of a sentence: vertex 0 is nothing, the last one is everything, and pieces come before wholes.
-    Parts are places among the potentials of the sentence laid end to end; -1 is none. The first column of ``parts`` is
-    enough to tell an answer."""
+    Parts are places among the sentence's potentials laid end to end, -1 for none; the first column tells the answer."""
 
     ptr: Integers  # [V + 1]: the ways to make vertex v are the edges ptr[v] .. ptr[v + 1]
     left: Labels  # [E]: a piece that the edge is made of, 0 for none
