@@ -78,14 +78,11 @@ class Binarisation:
     [('@NP|DT', 'JJ', 'NN'), ('NP', 'DT', '@NP|DT')]
     """
 
-    vertical: int = 1
-    """How many labels of the way to the root a constituent shows, its own counted: 2 is parent annotation."""
-    horizontal: int = 0
-    """How many of the children built before (from the left, or from the right) a partial symbol shows."""
+    vertical: int = 1  # how many labels of the way to the root a constituent shows, its own counted: 2 adds the parent
+    horizontal: int = 0  # how many of the children built before (from the left, or from the right) a partial one shows
     direction: Literal["right", "left"] = "right"
     """Where the partial symbols branch: right, so that children are split off from the left; or left."""
-    head_tags: bool = False
-    """Whether verb phrases show the part of speech of their head."""
+    head_tags: bool = False  # whether verb phrases show the part of speech of their head
 
     def __call__(self, tree: Tree, heads: HeadRules = COLLINS) -> Binarised:
         """The uses of rules that build a tree."""

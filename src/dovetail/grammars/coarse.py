@@ -15,8 +15,9 @@ import numpy as np
 
 from dovetail.errors import InputError
 from dovetail.kernel import inner, kernel
-from dovetail.structures.contract import Floats, Labels
-from dovetail.structures.grammar import Grammar, GrammarPotentials, InsideChart, cell, cell_count, check_size
+from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.grammar import Grammar, GrammarPotentials, InsideChart, cell, check_size
+from dovetail.structures.grammar.sums import at
 
 # A symbol that is smaller than another of its span by this factor is dropped, and so is a split.
 SMALL = 1e-100
@@ -24,25 +25,32 @@ SMALL = 1e-100
 NEGLIGIBLE = 1e-12
 
 
-class CoarseRules(NamedTuple):
-    """A grammar sorted for sums over spans; ``*_rule`` are numbers of binary rules.
+class TagRules(NamedTuple):
+    """Rules with a tag on one side, sorted by it: those of a tag are from ``ptr[tag]`` to ``ptr[tag + 1]``."""
 
-    Rules over two phrases are sorted by parent: their ``pair`` is a place in the matrix of phrases. Those with a tag
-    on the left are sorted by it, from ``left_ptr[tag]`` on; those with a tag on the right and a phrase on the left by
-    the tag, from ``right_ptr[tag]`` on.
-    """
+    ptr: Labels
+    parent: Labels
+    other: Labels  # the child on the other side
+    rule: Labels  # the number of the rule
+
+    @classmethod
+    def of(cls, grammar: Grammar, rule: Integers, tag: Labels, other: Labels) -> TagRules:
+        """Some rules of a grammar, by the tags and the others of all of them."""
+        rule = rule[np.argsort(tag[rule], kind="stable")]
+        ptr = np.searchsorted(tag[rule], np.arange(grammar.tags + 1)).astype(np.int32)
+        return cls(ptr, grammar.parent[rule], other[rule], rule.astype(np.int32))
+
+
+class CoarseRules(NamedTuple):
+    """A grammar sorted for sums over spans. Rules over two phrases are sorted by parent: their ``pair`` is a place in
+    the matrix of phrases. Those with a tag on the left are ``left``, those with a tag on the right and a phrase on the
+    left are ``right``."""
 
     pair: Labels
     pair_parent: Labels
     pair_rule: Labels
-    left_ptr: Labels
-    left_parent: Labels
-    left_other: Labels
-    left_rule: Labels
-    right_ptr: Labels
-    right_parent: Labels
-    right_other: Labels
-    right_rule: Labels
+    left: TagRules
+    right: TagRules
     unary_parent: Labels
     unary_child: Labels
 
@@ -50,28 +58,13 @@ class CoarseRules(NamedTuple):
     @lru_cache(maxsize=8)
     def of(cls, grammar: Grammar) -> CoarseRules:
         """The rules of a grammar, sorted anew."""
-        g, phrases, tags = grammar, grammar.symbols - grammar.tags, np.arange(grammar.tags + 1)
-        with_left = np.flatnonzero(g.left < g.tags)
-        with_right = np.flatnonzero((g.left >= g.tags) & (g.right < g.tags))
-        with_right = with_right[np.argsort(g.right[with_right], kind="stable")]
-        of_phrases = np.flatnonzero((g.left >= g.tags) & (g.right >= g.tags))
+        g, phrases = grammar, grammar.symbols - grammar.tags
+        left = TagRules.of(g, np.flatnonzero(g.left < g.tags), g.left, g.right)
+        right = TagRules.of(g, np.flatnonzero((g.left >= g.tags) & (g.right < g.tags)), g.right, g.left)
+        of_phrases = np.flatnonzero((g.left >= g.tags) & (g.right >= g.tags)).astype(np.int32)
         of_phrases = of_phrases[np.argsort(g.parent[of_phrases], kind="stable")]
-        parts = (
-            (g.left[of_phrases] - g.tags) * phrases + g.right[of_phrases] - g.tags,
-            g.parent[of_phrases],
-            of_phrases,
-            np.searchsorted(g.left[with_left], tags),
-            g.parent[with_left],
-            g.right[with_left],
-            with_left,
-            np.searchsorted(g.right[with_right], tags),
-            g.parent[with_right],
-            g.left[with_right],
-            with_right,
-            g.unary_parent,
-            g.unary_child,
-        )
-        return cls(*(part.astype(np.int32) for part in parts))
+        pair = (g.left[of_phrases] - g.tags) * phrases + g.right[of_phrases] - g.tags
+        return cls(pair, g.parent[of_phrases], of_phrases, left, right, g.unary_parent, g.unary_child)
 
 
 class CoarseWeights(NamedTuple):
@@ -100,8 +93,8 @@ class CoarseWeights(NamedTuple):
         return cls(
             np.exp(p.tag - np.where(best_tag > -np.inf, best_tag, 0.0)),
             binary[rules.pair_rule],
-            binary[rules.left_rule],
-            binary[rules.right_rule],
+            binary[rules.left.rule],
+            binary[rules.right.rule],
             np.exp(p.unary_begin[0] + p.unary_end[0]),
             np.exp(p.span),
             np.exp(p.root - max(p.root.max(initial=-np.inf), -1e300)),
@@ -121,12 +114,12 @@ def symbol_posteriors(grammar: Grammar, potentials: GrammarPotentials) -> Floats
            [0. , 0. , 1. ],
            [0.5, 0.5, 0.5]])
     """
-    n, shape = len(potentials.tag), (cell_count(len(potentials.tag)), grammar.symbols)
+    n = len(potentials.tag)
     check_size(n, grammar.symbols)
     rules = CoarseRules.of(grammar)
     weights = CoarseWeights.of(potentials, rules)
     chart = InsideChart.empty(n, grammar.symbols)
-    posteriors = np.zeros(shape)
+    posteriors = np.zeros(chart.top.shape)
     coarse_inside(n, rules, weights, chart)
     coarse_outside(n, rules, weights, chart, posteriors)
     return posteriors
@@ -151,17 +144,9 @@ def room_for_splits(n: int, phrases: int) -> SplitParts:
 
 
 @inner
-def span_row(c: int, span: Floats) -> int:
-    """Which row of the weights of spans holds for a span: the only one, if there is one."""
-    return c if span.shape[0] > 1 else 0
-
-
-@inner
 def split_factors(i: int, j: int, n: int, chart: InsideChart, factors: Floats) -> bool:
-    """``factors[k]`` of every split of a span, at most 1, and 0 where a side is impossible; whether any is not.
-
-    The scale of the span is set to the largest log scale of its splits.
-    """
+    """``factors[k]`` of every split of a span, at most 1, and 0 where a side is impossible; whether any is not. The
+    scale of the span is set to the largest log scale of its splits."""
     c, base = cell(i, j, n), -np.inf
     for k in range(i + 1, j):
         lc, rc = cell(i, k, n), cell(k, j, n)
@@ -190,16 +175,25 @@ def gather_parts(i: int, j: int, n: int, tags: int, chart: InsideChart, factors:
 
 
 @inner
-def coarse_splits(
-    i: int,
-    j: int,
-    n: int,
-    rules: CoarseRules,
-    weights: CoarseWeights,
-    chart: InsideChart,
-    factors: Floats,
-    parts: SplitParts,
+def add_tags(
+    own: int, beside: int, factor: float, tags: int, rules: TagRules, weight: Floats, chart: InsideChart, out: Floats
 ) -> None:
+    """Add to ``out`` [S] the rules with a tag over the word at span ``own`` and another symbol over the span beside."""
+    other = chart.top[beside]
+    for x in range(chart.number[own]):
+        t = chart.active[own, x]
+        if t >= tags:
+            break
+        value = factor * chart.top[own, t]
+        for q in range(rules.ptr[t], rules.ptr[t + 1]):
+            out[rules.parent[q]] += value * weight[q] * other[rules.other[q]]
+
+
+@inner
+def coarse_splits(
+    i: int, j: int, n: int, rules: CoarseRules, weights: CoarseWeights, chart: InsideChart, factors: Floats,
+    parts: SplitParts,
+) -> None:  # fmt: skip
     """Sum the binary rules over a span into ``bottom``."""
     tags, splits = weights.tag.shape[1], j - i - 1
     out = chart.bottom[cell(i, j, n)]
@@ -209,29 +203,15 @@ def coarse_splits(
     for q in range(len(rules.pair)):
         out[rules.pair_parent[q]] += weights.pair[q] * pairs[rules.pair[q]]
     if factors[i + 1] > 0.0:
-        lc, right = cell(i, i + 1, n), chart.top[cell(i + 1, j, n)]
-        for x in range(chart.number[lc]):
-            t = chart.active[lc, x]
-            if t >= tags:
-                break
-            value = factors[i + 1] * chart.top[lc, t]
-            for q in range(rules.left_ptr[t], rules.left_ptr[t + 1]):
-                out[rules.left_parent[q]] += value * weights.left[q] * right[rules.left_other[q]]
+        add_tags(cell(i, i + 1, n), cell(i + 1, j, n), factors[i + 1], tags, rules.left, weights.left, chart, out)
     if factors[j - 1] > 0.0:
-        rc, left = cell(j - 1, j, n), chart.top[cell(i, j - 1, n)]
-        for x in range(chart.number[rc]):
-            t = chart.active[rc, x]
-            if t >= tags:
-                break
-            value = factors[j - 1] * chart.top[rc, t]
-            for q in range(rules.right_ptr[t], rules.right_ptr[t + 1]):
-                out[rules.right_parent[q]] += value * weights.right[q] * left[rules.right_other[q]]
+        add_tags(cell(j - 1, j, n), cell(i, j - 1, n), factors[j - 1], tags, rules.right, weights.right, chart, out)
 
 
 @kernel
 def close_span(c: int, rules: CoarseRules, weights: CoarseWeights, chart: InsideChart) -> None:
     """Fill ``top`` from ``bottom`` by unary rules, drop what is too small, and set the scale."""
-    bottom, top, sc = chart.bottom[c], chart.top[c], span_row(c, weights.span)
+    bottom, top, sc = chart.bottom[c], chart.top[c], at(c, weights.span)
     symbols = len(top)
     for a in range(symbols):
         top[a] = bottom[a]
@@ -269,22 +249,17 @@ def coarse_inside(n: int, rules: CoarseRules, weights: CoarseWeights, chart: Ins
                 chart.bottom[c, :tags] = weights.tag[i]
             elif split_factors(i, i + length, n, chart, factors):
                 coarse_splits(i, i + length, n, rules, weights, chart, factors, parts)
-                chart.bottom[c] *= weights.span[span_row(c, weights.span)]
+                chart.bottom[c] *= weights.span[at(c, weights.span)]
             close_span(c, rules, weights, chart)
 
 
 @inner
 def outside_span(
-    c: int,
-    rules: CoarseRules,
-    weights: CoarseWeights,
-    chart: InsideChart,
-    top: Floats,
-    bottom: Floats,
+    c: int, rules: CoarseRules, weights: CoarseWeights, chart: InsideChart, top: Floats, bottom: Floats,
     posteriors: Floats,
-) -> float:
+) -> float:  # fmt: skip
     """Set the posteriors of a span and the outside values of its ``bottom`` [S] from those of its top; their sum."""
-    total, sc = 0.0, span_row(c, weights.span)
+    total, sc = 0.0, at(c, weights.span)
     for a in range(len(top)):
         bottom[a] = top[a] if chart.top[c, a] > 0.0 else 0.0
         posteriors[c, a] = bottom[a] * (chart.top[c, a] - chart.bottom[c, a])  # above a unary rule
@@ -302,18 +277,29 @@ def outside_span(
 
 
 @inner
+def outside_tags(
+    own: int, beside: int, factor: float, tags: int, rules: TagRules, weight: Floats, chart: InsideChart,
+    above: Floats, top: Floats,
+) -> None:  # fmt: skip
+    """The reverse of :func:`add_tags`: add to ``top`` [cells, S] what comes from ``above`` [S]."""
+    other, to_other = chart.top[beside], top[beside]
+    for x in range(chart.number[own]):
+        t = chart.active[own, x]
+        if t >= tags:
+            break
+        value, to_tag = factor * chart.top[own, t], 0.0
+        for q in range(rules.ptr[t], rules.ptr[t + 1]):
+            of_rule = weight[q] * above[rules.parent[q]]
+            to_tag += of_rule * other[rules.other[q]]
+            to_other[rules.other[q]] += of_rule * value
+        top[own, t] += to_tag * factor
+
+
+@inner
 def coarse_outside_splits(
-    i: int,
-    j: int,
-    n: int,
-    rules: CoarseRules,
-    weights: CoarseWeights,
-    chart: InsideChart,
-    above: Floats,
-    factors: Floats,
-    parts: SplitParts,
-    top: Floats,
-) -> None:
+    i: int, j: int, n: int, rules: CoarseRules, weights: CoarseWeights, chart: InsideChart, above: Floats,
+    factors: Floats, parts: SplitParts, top: Floats,
+) -> None:  # fmt: skip
     """Add to ``top`` [cells, S] what a span gives to the outside values of its parts. above: [S], of its bottom."""
     tags, splits = weights.tag.shape[1], j - i - 1
     parts.pairs[:] = 0.0
@@ -329,31 +315,11 @@ def coarse_outside_splits(
             top[lc, tags + b] += parts.to_left[x, b] * factors[k]
             top[rc, tags + b] += parts.to_right[x, b]
     if factors[i + 1] > 0.0:
-        lc, rc = cell(i, i + 1, n), cell(i + 1, j, n)
-        right, to_right = chart.top[rc], top[rc]
-        for x in range(chart.number[lc]):
-            t = chart.active[lc, x]
-            if t >= tags:
-                break
-            value, to_left = factors[i + 1] * chart.top[lc, t], 0.0
-            for q in range(rules.left_ptr[t], rules.left_ptr[t + 1]):
-                of_rule = weights.left[q] * above[rules.left_parent[q]]
-                to_left += of_rule * right[rules.left_other[q]]
-                to_right[rules.left_other[q]] += of_rule * value
-            top[lc, t] += to_left * factors[i + 1]
+        places = cell(i, i + 1, n), cell(i + 1, j, n)
+        outside_tags(*places, factors[i + 1], tags, rules.left, weights.left, chart, above, top)
     if factors[j - 1] > 0.0:
-        lc, rc = cell(i, j - 1, n), cell(j - 1, j, n)
-        left, to_left_side = chart.top[lc], top[lc]
-        for x in range(chart.number[rc]):
-            t = chart.active[rc, x]
-            if t >= tags:
-                break
-            value, to_tag = factors[j - 1] * chart.top[rc, t], 0.0
-            for q in range(rules.right_ptr[t], rules.right_ptr[t + 1]):
-                of_rule = weights.right[q] * above[rules.right_parent[q]]
-                to_tag += of_rule * left[rules.right_other[q]]
-                to_left_side[rules.right_other[q]] += of_rule * value
-            top[rc, t] += to_tag * factors[j - 1]
+        places = cell(j - 1, j, n), cell(i, j - 1, n)
+        outside_tags(*places, factors[j - 1], tags, rules.right, weights.right, chart, above, top)
 
 
 @kernel
@@ -378,6 +344,6 @@ def coarse_outside(n: int, rules: CoarseRules, weights: CoarseWeights, chart: In
                 split_factors(i, j, n, chart, factors)
                 grown = np.exp(chart.scale[c] - scale)  # what the span was divided by when it was closed
                 for a in range(symbols):
-                    bottom[a] *= weights.span[span_row(c, weights.span), a] * grown
+                    bottom[a] *= weights.span[at(c, weights.span), a] * grown
                 coarse_outside_splits(i, j, n, rules, weights, chart, bottom, factors, parts, top)
                 chart.scale[c] = scale

@@ -37,10 +37,8 @@ class RepairReport:
     """What was done to entities and trees, by kind, and what was left out."""
 
     entities: int = 0
-    constituents: int = 0
-    """Entities that are a constituent."""
-    rows: int = 0
-    """Entities that are children in a row of a constituent."""
+    constituents: int = 0  # entities that are a constituent
+    rows: int = 0  # entities that are children in a row of a constituent
     repaired: Counter[str] = field(default_factory=Counter)
     lost: list[Lost] = field(default_factory=list)
 

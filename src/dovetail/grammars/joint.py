@@ -30,11 +30,9 @@ WITHIN = 4  # the kind of a binary rule inside an entity
 
 
 class Carriers(NamedTuple):
-    """Where the trees of some data have entities, by the numbers of a treebank's grammar.
-
-    ``symbols``: those on which entities stand; ``chains``: the unary rules on which they do; ``within``: the symbols at
-    and below entities, but parts of speech.
-    """
+    """Where the trees of some data have entities, by the numbers of a treebank's grammar. ``symbols``: those on which
+    entities stand; ``chains``: the unary rules on which they do; ``within``: the symbols at and below entities, but
+    parts of speech."""
 
     symbols: frozenset[int]
     chains: frozenset[int]
@@ -142,10 +140,8 @@ class JointGrammar:
 
     @cached_property
     def _unary_number(self) -> dict[tuple[int, int, int], int]:
-        """By the treebank's unary rule, the type of the entity, and the place of the parent.
-
-        Where there is no unary rule but the entity, by the complement of the symbol that it stands on.
-        """
+        """By the treebank's unary rule, the type of the entity, and the place of the parent. Where there is no unary
+        rule but the entity, by the complement of the symbol that it stands on."""
         below = self.symbol_base[self.grammar.unary_child]
         of = np.where(self.unary_base == NONE, ~below, self.unary_base)
         parts = (of, self.unary_type, self.symbol_place[self.grammar.unary_parent])
@@ -176,7 +172,7 @@ class JointGrammar:
             return None
         is_entity = (0, len(tree.tags)) in covers.types
         root = self._entity_number[tree.root] if is_entity else tree.root
-        return Derivation(root, tree.tags, _table(binary, 4), _table(unary, 3))
+        return Derivation.of(root, tree.tags, binary, unary)
 
     @cached_property
     def _entity_number(self) -> dict[int, int]:
@@ -193,7 +189,7 @@ class JointGrammar:
             if self.unary_type[number] != NONE:
                 entities.append(Span(begin, end, self.types[self.unary_type[number]]))
         root = int(self.symbol_base[tree.root])
-        return Derivation(root, tree.tags, binary, _table(unary, 3)), sorted(entities, key=lambda e: e.start)
+        return Derivation.of(root, tree.tags, binary, unary), sorted(entities, key=lambda e: e.start)
 
     def header(self) -> dict[str, Any]:
         """What a model file says of the entities."""
@@ -246,7 +242,3 @@ def _nodes(tree: Derivation, grammar: Grammar) -> tuple[dict[tuple[int, int], in
     symbols = {(i, i + 1): int(tag) for i, tag in enumerate(tree.tags)}
     symbols |= {(begin, end): int(grammar.parent[rule]) for rule, begin, _, end in tree.binary.tolist()}
     return symbols, {(begin, end): rule for rule, begin, end in tree.unary.tolist()}
-
-
-def _table(rows: Sequence[tuple[int, ...]], width: int) -> Integers:
-    return np.array(rows, np.int32).reshape(-1, width)

@@ -37,12 +37,9 @@ class Lexicon:
 
     @classmethod
     def of(
-        cls,
-        sentences: Iterable[Sequence[str]],
-        tags_of: Iterable[Sequence[int]],
-        tags: int,
+        cls, sentences: Iterable[Sequence[str]], tags_of: Iterable[Sequence[int]], tags: int,
         group: Callable[[str], str | None] | None = None,
-    ) -> Lexicon:
+    ) -> Lexicon:  # fmt: skip
         """From words and the numbers of their tags."""
         seen: dict[str, Counter[int]] = defaultdict(Counter)
         for words, numbers in zip(sentences, tags_of, strict=True):

@@ -11,12 +11,10 @@ Floats = NDArray[np.float64]
 
 
 def log_probabilities(treebank: TreebankGrammar, smoothing: float = 0.0) -> tuple[Floats, Floats, Floats]:
-    """The log-probability of every binary rule [R] and unary rule [U] given its parent, and of every root [S].
-
-    With ``smoothing`` s, a rule of a parent that was seen n times has the probability ``(count + s * back) / (n + s)``,
+    """The log-probability of every binary rule [R] and unary rule [U] given its parent, and of every root [S]. With
+    ``smoothing`` s, a rule of a parent that was seen n times has the probability ``(count + s * back) / (n + s)``,
     where ``back`` is the share of the rule without annotation, divided among the rules of this parent that look the
-    same without. Rules that no tree has used (relaxed ones) are possible only so.
-    """
+    same without. Rules that no tree has used (relaxed ones) are possible only so."""
     g, size = treebank.grammar, treebank.grammar.symbols
     parent = np.concatenate([g.parent, g.unary_parent])
     count = np.concatenate([treebank.binary_count, treebank.unary_count])

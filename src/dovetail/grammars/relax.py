@@ -13,10 +13,8 @@ from dovetail.grammars.treebank import Chain, TreebankGrammar
 
 
 def relaxed(treebank: TreebankGrammar, least: int = 5) -> TreebankGrammar:
-    """The grammar with a copy of every rule for each sibling of its parent that is in more than ``least`` rules.
-
-    The copies have a count of zero. Chains are copied by their top.
-    """
+    """The grammar with a copy of every rule for each sibling of its parent that is in more than ``least`` rules. The
+    copies have a count of zero. Chains are copied by their top."""
     g, symbols = treebank.grammar, treebank.symbols
     binary: dict[tuple[Symbol, Symbol, Symbol], float] = {}
     for a, b, c, count in zip(g.parent, g.left, g.right, treebank.binary_count, strict=True):

@@ -58,12 +58,9 @@ class TreebankGrammar:
 
     @classmethod
     def counted(
-        cls,
-        tags: Iterable[Symbol],
-        binary: Mapping[tuple[Symbol, Symbol, Symbol], float],
-        unary: Mapping[Chain, float],
-        roots: Mapping[Symbol, float],
-    ) -> TreebankGrammar:
+        cls, tags: Iterable[Symbol], binary: Mapping[tuple[Symbol, Symbol, Symbol], float],
+        unary: Mapping[Chain, float], roots: Mapping[Symbol, float],
+    ) -> TreebankGrammar:  # fmt: skip
         """From rules with their counts: ``(parent, left, right)``, ``(chain, child)``, and symbols on top of trees."""
         named = {symbol for rule in binary for symbol in rule} | set(roots)
         named |= {chain[0] for chain, _ in unary} | {child for _, child in unary}
@@ -72,26 +69,14 @@ class TreebankGrammar:
         number = {symbol: i for i, symbol in enumerate(symbols)}
         rules = sorted((number[b], number[c], number[a], count) for (a, b, c), count in binary.items())
         chains = sorted((number[chain[0]], number[child], chain, count) for (chain, child), count in unary.items())
-        left, right, parent, count = np.array(rules, np.float64).reshape(-1, 4).T
+        left, right, parent = np.array([rule[:3] for rule in rules], np.int32).reshape(-1, 3).T.copy()
+        binary_count = np.array([rule[3] for rule in rules], np.float64)
         top, below = (np.array([entry[k] for entry in chains], np.int32) for k in (0, 1))
         root_count = np.zeros(len(symbols))
         root_count[[number[symbol] for symbol in roots]] = list(roots.values())
-        return cls(
-            symbols,
-            Grammar(
-                len(symbols),
-                len(words),
-                parent.astype(np.int32),
-                left.astype(np.int32),
-                right.astype(np.int32),
-                top,
-                below,
-            ),
-            tuple(entry[2] for entry in chains),
-            count.copy(),
-            np.array([entry[3] for entry in chains], np.float64),
-            root_count,
-        )
+        grammar = Grammar(len(symbols), len(words), parent, left, right, top, below)
+        unary_count = np.array([entry[3] for entry in chains], np.float64)
+        return cls(symbols, grammar, tuple(entry[2] for entry in chains), binary_count, unary_count, root_count)
 
     @cached_property
     def number(self) -> dict[Symbol, int]:
@@ -123,13 +108,7 @@ class TreebankGrammar:
                 for use in tree.binary
             ]
             unary = [(self._chain_number[use.chain, use.child], use.begin, use.end) for use in tree.unary]
-            tags = [number[tag] for tag in tree.tags]
-            return Derivation(
-                number[tree.root],
-                np.array(tags, np.int32),
-                np.array(binary, np.int32).reshape(-1, 4),
-                np.array(unary, np.int32).reshape(-1, 3),
-            )
+            return Derivation.of(number[tree.root], [number[tag] for tag in tree.tags], binary, unary)
         except KeyError:
             return None
 
@@ -164,8 +143,7 @@ class TreebankGrammar:
 
     def header(self) -> dict[str, Any]:
         """What a model file says of the symbols."""
-        number = self.number
-        extra = {symbol for chain in self.chains for symbol in chain[1:]} - set(number)
+        extra = {symbol for chain in self.chains for symbol in chain[1:]} - set(self.number)
         everything = [*self.symbols, *sorted(extra)]
         place = {symbol: i for i, symbol in enumerate(everything)}
         return {

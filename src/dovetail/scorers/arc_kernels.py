@@ -22,6 +22,7 @@ from dovetail.features.compile.arcs import (
 )  # fmt: skip
 from dovetail.features.compile.hashing import Keys, mix
 from dovetail.kernel import inner, kernel
+from dovetail.structures.loops import most_tokens
 from dovetail.structures.projective import Places, ProjectivePotentials
 
 Integers = NDArray[np.int64]
@@ -42,16 +43,11 @@ class ArcWeights(NamedTuple):
 class Seen(NamedTuple):
     """The places of the pair weights of one arc."""
 
-    places: Integers
-    """``[room]``: first those of the arc, then those of an arc that is not the first, then those of a first one."""
-    tags: Integers
-    """``[tags]``: the tags between, each once."""
-    marked: Integers
-    """``[tags]``: the sweep in which a tag was last met."""
-    times: Integers
-    """``[tags]``: how often, in that sweep."""
-    path: Keys
-    """``[1]``: all tags between, in order."""
+    places: Integers  # [room]: those of the arc, then those of an arc that is not the first, then of a first one
+    tags: Integers  # [tags]: the tags between, each once
+    marked: Integers  # [tags]: the sweep in which a tag was last met
+    times: Integers  # [tags]: how often, in that sweep
+    path: Keys  # [1]: all tags between, in order
 
 
 @inner
@@ -81,10 +77,8 @@ def times_between(keys: ArcKeys, position: int, sweep: int, seen: Seen) -> int:
 @inner
 def see_arc(keys: ArcKeys, h: int, d: int, sweep: int, met: int, shift: np.uint64, seen: Seen) -> int:
     """Set the places of the weights of the arc from position h to d, counted over the batch; how many are common.
-
     sweep: the number of the way that is gone from h. met: how many different tags lie between. shift: 64 less the bits
-    of a place.
-    """
+    of a place."""
     direction = 1 if h < d else 0
     way, places = keys.salts[direction], seen.places
     count = int(keys.heads.shape[1])
@@ -141,15 +135,11 @@ def score_arcs(
     keys: ArcKeys, weights: ArcWeights, shift: np.uint64, places: Places, low: int, high: int, kept: Booleans,
     out: ProjectivePotentials,
 ) -> None:  # fmt: skip
-    """The potentials of all arcs and stops of sentences low .. high, set.
-
-    kept: [A], the arcs that are not hopeless: all others get minus infinity; [0] keeps all.
-    """
+    """The potentials of all arcs and stops of sentences low .. high, set. kept: [A], the arcs that are not hopeless:
+    all others get minus infinity; [0] keeps all."""
     prunes = kept.size > 0
     seen = make_seen(keys)
-    longest = 0
-    for n in range(low, high):
-        longest = max(longest, places.words[n + 1] - places.words[n] + 1)
+    longest = most_tokens(places.words, low, high) + 1
     head = np.empty((longest, HEAD_COLUMNS))
     dependent = np.empty((longest, DEPENDENT_COLUMNS))
     for n in range(low, high):
@@ -199,9 +189,7 @@ def add_gradient(
 ) -> None:  # fmt: skip
     """Add to a gradient what the slopes of the potentials of sentences low .. high make of it."""
     seen = make_seen(keys)
-    longest = 0
-    for n in range(low, high):
-        longest = max(longest, places.words[n + 1] - places.words[n] + 1)
+    longest = most_tokens(places.words, low, high) + 1
     head = np.empty((longest, HEAD_COLUMNS))
     dependent = np.empty((longest, DEPENDENT_COLUMNS))
     for n in range(low, high):

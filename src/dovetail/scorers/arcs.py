@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from dovetail.arrays import offsets_of, taken
 from dovetail.features.compile.arcs import DEPENDENT_COLUMNS, HEAD_COLUMNS, ArcFeatures, ArcKeys
 from dovetail.scorers.arc_kernels import ArcWeights, add_gradient, score_arcs
-from dovetail.scorers.contract import Items, Scorer
+from dovetail.scorers.contract import Floats, Items, Scorer
 from dovetail.structures.projective import Places, ProjectiveBatch, ProjectivePotentials
 from dovetail.threads import run_shards, sentence_shards
 
 Booleans = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Strings = Sequence[Sequence[str]]
 

@@ -69,14 +69,9 @@ class ChainForm:
 
     def batch(self, scores: Scores, tables: Tables, offsets: Items, threads: int) -> ChainBatch:
         """The chains of sentences with these scores."""
-        edge = scores[EDGE].reshape(-1, self.labels, self.labels) if EDGE in scores else None
-        potentials = ChainPotentials(
-            scores[NODE],
-            tables[TRANSITION] + self.forbidden.transition,
-            self.forbidden.start,
-            self.forbidden.end,
-            np.empty((0, self.labels, self.labels)) if edge is None else edge,
-        )
+        edge = scores.get(EDGE, np.empty(0)).reshape(-1, self.labels, self.labels)
+        transition = tables[TRANSITION] + self.forbidden.transition
+        potentials = ChainPotentials(scores[NODE], transition, self.forbidden.start, self.forbidden.end, edge)
         return ChainBatch(potentials, offsets, order=max(self.order, 1), threads=threads)
 
     def slopes(self, slope: ChainPotentials, scores: Scores, offsets: Items, threads: int) -> tuple[Scores, Floats]:

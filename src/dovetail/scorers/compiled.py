@@ -58,13 +58,9 @@ class CompiledPart:
 
     @classmethod
     def compile(
-        cls,
-        compiler: Compiler,
-        templates: list[Template],
-        outputs: NDArray[np.int32] | None,
-        size: int,
+        cls, compiler: Compiler, templates: list[Template], outputs: NDArray[np.int32] | None, size: int,
         settings: PartSettings,
-    ) -> CompiledPart:
+    ) -> CompiledPart:  # fmt: skip
         """Compile templates and lay out parameters: for the outputs [tokens] that occur, or if None for all."""
         collector = Collector(settings.bits)
         design = assemble(compiler, templates, collector)
@@ -83,14 +79,9 @@ class CompiledPart:
         order = np.argsort(keys)
         design = assemble(compiler, self.templates, FeatureIndex(keys[order], self.collector.bits))
         column = np.append(self.merged.column[order], np.int32(-1))  # the last entry serves index -1
-        return drop_unknown(
-            replace(
-                design,
-                row_feature=column[design.row_feature],
-                feature_index=column[design.feature_index],
-                features=len(self.merged.multiplicity),
-            )
-        )
+        rows, direct = column[design.row_feature], column[design.feature_index]
+        size = len(self.merged.multiplicity)
+        return drop_unknown(replace(design, row_feature=rows, feature_index=direct, features=size))
 
     def export(self, weight: Floats) -> Weights:
         """The weights of all features, twins spelled out, tiny ones left out, sorted by key."""

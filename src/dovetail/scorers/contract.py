@@ -21,10 +21,8 @@ Batch = TypeVar("Batch")
 class Scorer(ABC, Generic[Batch]):
     """The structures of some sentences as a function of one vector of weights."""
 
-    parameters: int
-    """The number of weights."""
-    items: int
-    """The number of sentences."""
+    parameters: int  # the number of weights
+    items: int  # the number of sentences
     threads: int = 1
     one_by_one: ClassVar[bool] = False
     """Whether sentences are worked on one at a time: where the potentials of all of them would fill the memory."""

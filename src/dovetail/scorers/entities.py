@@ -20,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
-from dovetail.scorers.contract import Items, Scorer
+from dovetail.scorers.contract import Floats, Items, Scorer
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import SentenceLists, add_gradients, add_scores, observed_layout, of_features
 from dovetail.structures.semimarkov import SemiMarkovBatch, SemiMarkovPotentials
 
-Floats = NDArray[np.float64]
 PARTS = 3  # start, inside and end
 
 
@@ -35,18 +34,13 @@ def entity_outputs(types: int) -> int:
 
 
 def entity_layout(
-    sentences: Sequence[SentenceLists],
-    entities: Sequence[Sequence[tuple[int, int, int]]],
-    features: int,
-    types: int,
+    sentences: Sequence[SentenceLists], entities: Sequence[Sequence[tuple[int, int, int]]], features: int, types: int,
     often: NDArray[np.bool_],
-) -> Layout:
-    """The parameters of some features: those of all types together, and those of types seen there.
-
-    ``entities``: of each sentence, ``(begin, end, type)``. ``often`` [features]: the features that have any. A feature
-    has parameters of a type if some word with it is in an entity of that type; what speaks against entities is in those
-    of all types, which every feature has.
-    """
+) -> Layout:  # fmt: skip
+    """The parameters of some features: those of all types together, and those of types seen there. ``entities``: of
+    each sentence, ``(begin, end, type)``. ``often`` [features]: the features that have any. A feature has parameters of
+    a type if some word with it is in an entity of that type; what speaks against entities is in those of all types,
+    which every feature has."""
     lists = sentences[0].lists["entity"]
     words = np.concatenate([np.arange(s.first, s.first + s.length) for s in sentences])
     named = [
@@ -59,14 +53,8 @@ def entity_layout(
     positions = np.concatenate([words, inside])
     outputs = np.concatenate([np.full(len(words), types), kinds])
     parts = np.arange(PARTS) * (types + 1)
-    seen = observed_layout(
-        lists,
-        np.repeat(positions, PARTS),
-        (outputs[:, None] + parts).ravel(),
-        features,
-        entity_outputs(types),
-    )
-    return of_features(seen, often)
+    repeated, wanted = np.repeat(positions, PARTS), (outputs[:, None] + parts).ravel()
+    return of_features(observed_layout(lists, repeated, wanted, features, entity_outputs(types)), often)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.grammars.joint import NONE, OUTSIDE, JointGrammar
-from dovetail.kernel import kernel
+from dovetail.scorers.contract import Floats
 from dovetail.scorers.entities import EntityParameters
 from dovetail.scorers.listed import SentenceLists
-from dovetail.scorers.trees import SentenceParameters, TreeParameters
+from dovetail.scorers.trees import SentenceParameters, TreeParameters, fold_columns
 from dovetail.structures.grammar import Grammar, GrammarPotentials, Mask
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,24 +98,12 @@ class JointParameters(SentenceParameters):
             fold_columns(of_joint, joint.rule_base, of_base)
         unary_begin, unary_end = np.zeros((2, n + 1, base.unaries))
         begins, ends = np.zeros((2, n + 1, len(joint.types)))
-        for of_joint, of_base, of_types in (
-            (slope.unary_begin, unary_begin, begins),
-            (slope.unary_end, unary_end, ends),
-        ):
-            fold_columns(of_joint, joint.unary_base, of_base)
-            fold_columns(of_joint, joint.unary_type, of_types)
+        for table, of_base, of_types in ((slope.unary_begin, unary_begin, begins), (slope.unary_end, unary_end, ends)):
+            fold_columns(table, joint.unary_base, of_base)
+            fold_columns(table, joint.unary_type, of_types)
         self.entities.backward(sentence, begins, ends, out[self.places["entities"]])
         span, root = np.zeros((len(slope.span), base.symbols)), np.zeros((1, base.symbols))
         fold_columns(slope.span, joint.symbol_base, span)
         fold_columns(slope.root[None], joint.symbol_base, root)
         folded = GrammarPotentials(slope.tag, begin, split, end, span, unary_begin, unary_end, root[0])
         self.parser.backward(sentence, folded, out[: self.parser.size])
-
-
-@kernel
-def fold_columns(table: Floats, column: NDArray[np.int32], out: Floats) -> None:
-    """``out[p, column[q]] += table[p, q]`` where the column is not -1."""
-    for p in range(table.shape[0]):
-        for q in range(table.shape[1]):
-            if column[q] >= 0 and table[p, q] != 0.0:
-                out[p, column[q]] += table[p, q]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from dovetail.features.compile.design import Design
 from dovetail.features.compile.index import narrow
 from dovetail.features.compile.merge import Merged
 from dovetail.scorers import linear_kernels as kernels
+from dovetail.scorers.linear_kernels import Lists, Rows, Some
 from dovetail.sparse import SparseGradient
 from dovetail.threads import block_ranges, ranges_of, run_ranges
 
@@ -46,13 +47,6 @@ class Layout(NamedTuple):
 def output_type(outputs: int) -> type[np.uint16] | type[np.uint32]:
     """The smallest type that numbers so many outputs; pairs of labels are many."""
     return np.uint16 if outputs <= 1 << 16 else np.uint32
-
-
-class Lists(NamedTuple):
-    """The inverse of an index: the tokens of target i are ``items[ptr[i]:ptr[i + 1]]``."""
-
-    ptr: NDArray[np.integer]
-    items: NDArray[np.int32]
 
 
 def inverted(index: NDArray[np.int32], size: int) -> Lists:
@@ -95,30 +89,29 @@ class Inverse:
         seen = np.zeros((len(design.row_ptr) - 1, size), dtype=np.bool_)
         kernels.mark_outputs(design.links, design.offsets, outputs, seen)
         ptr = np.zeros(design.features + 1, dtype=np.int64)
-        links = (*self.feature_rows, *self.feature_tokens, seen, outputs, ptr)
+        links = (self.feature_rows, self.feature_tokens, seen, outputs, ptr)
         kernels.observed(*links, np.empty(0, dtype=output_type(size)), False)
         label = np.empty(ptr[-1], dtype=output_type(size))
         kernels.observed(*links, label, True)
         return Layout(narrow(ptr), label, size)
 
 
+def rows_of(design: Design) -> Rows:
+    """The rows of a design as kernels read them."""
+    return Rows(design.row_ptr, design.row_feature, np.empty(0) if design.row_value is None else design.row_value)
+
+
 def score(
-    design: Design,
-    layout: Layout,
-    weight: NDArray[np.floating],
-    threads: int = 1,
-    out: Floats | None = None,
+    design: Design, layout: Layout, weight: NDArray[np.floating], threads: int = 1, out: Floats | None = None,
     table: Floats | None = None,
-) -> Floats:
+) -> Floats:  # fmt: skip
     """Potentials of every token, [tokens, outputs]; ``out`` and ``table`` [rows, outputs] are space to work in."""
-    value = np.empty(0) if design.row_value is None else design.row_value
     if table is None:
         table = np.empty((len(design.row_ptr) - 1, layout.outputs))
-    parameters = (layout.ptr, layout.label, weight)
-    rows = (design.row_ptr, design.row_feature, value, *parameters, table)
+    rows = (rows_of(design), layout, weight, table)
     run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, threads)
     result = np.empty((design.tokens, layout.outputs)) if out is None else out
-    tokens = (design.links, design.offsets, table, design.feature_index, *parameters, result)
+    tokens = ((design.links, design.offsets, design.feature_index), table, layout, weight, result)
 
     def score_tokens(lo: int, hi: int) -> None:
         begin, end = np.searchsorted(design.offsets, lo, side="right") - 1, np.searchsorted(design.offsets, hi)
@@ -190,8 +183,8 @@ class LinearScorer:
         scatter = (self.design.links, self.design.offsets, gradient, rows)
         run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), self._row_ranges, self.threads)
         out = np.empty(self.layout.parameters) if out is None else out
-        links = (*inverse.feature_rows, inverse.feature_value, *inverse.feature_tokens)
-        rest = (self.layout.ptr, self.layout.label, gradient, rows, out)
+        links = (inverse.feature_rows, inverse.feature_value, inverse.feature_tokens, self.layout)
+        rest = (gradient, rows, out)
         run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), self._feature_ranges, self.threads)
         out *= self.scale
         return out
@@ -239,33 +232,22 @@ class LinearScorer:
     # Online training works on a few tokens at a time. ``base`` is where this scorer's parameters begin in the whole
     # vector of weights.
 
-    def _links(self, tokens: NDArray[np.int64]) -> tuple[Any, Any, Any, Any, Any]:
+    def _some(self, tokens: NDArray[np.int64]) -> Some:
         design = self.design
-        value = np.empty(0) if design.row_value is None else design.row_value
-        return (
-            design.links.rows_of(tokens, design.offsets),
-            design.row_ptr,
-            design.row_feature,
-            value,
-            design.feature_index,
-        )
+        rows = design.links.rows_of(tokens, design.offsets)
+        return Some(tokens, rows, rows_of(design), design.feature_index)
 
     def touch(self, tokens: NDArray[np.int64], base: int, sink: SparseGradient) -> None:
         """List the parameters of some tokens."""
-        row_index, row_ptr, row_feature, _, feature_index = self._links(tokens)
-        links = (row_index, row_ptr, row_feature, feature_index, self.layout.ptr)
-        sink.count = kernels.list_parameters(tokens, *links, base, sink.step, sink.stamp, sink.items, sink.count)
+        some, ptr = self._some(tokens), self.layout.ptr
+        sink.count = kernels.list_parameters(some, ptr, base, sink.step, sink.stamp, sink.items, sink.count)
 
     def forward_some(self, tokens: NDArray[np.int64], base: int, weight: Floats) -> Floats:
         """Potentials of some tokens, [len(tokens), outputs]."""
         out = np.empty((len(tokens), self.layout.outputs))
-        kernels.some_scores(
-            tokens, *self._links(tokens), self.layout.ptr, self.layout.label, self.scale, base, weight, out
-        )
+        kernels.some_scores(self._some(tokens), self.layout, self.scale, base, weight, out)
         return out
 
     def backward_some(self, tokens: NDArray[np.int64], base: int, gradient: Floats, out: Floats) -> None:
         """Add the gradient of some tokens' potentials to that of all parameters, out."""
-        kernels.some_gradients(
-            tokens, *self._links(tokens), self.layout.ptr, self.layout.label, self.scale, base, gradient, out
-        )
+        kernels.some_gradients(self._some(tokens), self.layout, self.scale, base, gradient, out)

@@ -7,7 +7,7 @@ in one order, so that the bits do not depend on their number.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,51 +20,54 @@ Integers: TypeAlias = NDArray[Any]
 Booleans: TypeAlias = NDArray[np.bool_]
 
 
+class Lists(NamedTuple):
+    """The inverse of an index: the items of target i are ``items[ptr[i]:ptr[i + 1]]``."""
+
+    ptr: Integers
+    items: Integers
+
+
+class Rows(NamedTuple):
+    """The rows of a design: the features of row r are ``feature[ptr[r]:ptr[r + 1]]``, of the same ``value`` or of 1."""
+
+    ptr: Integers
+    feature: Integers
+    value: Floats
+
+
+class Some(NamedTuple):
+    """A few tokens of a design, the rows [tokens, slots] that they point to, and all rows and direct features."""
+
+    tokens: Integers
+    row_index: Integers
+    rows: Rows
+    feature_index: Integers
+
+
 @kernel
-def row_scores(
-    row_ptr: Integers,
-    row_feature: Integers,
-    row_value: Floats,
-    ptr: Integers,
-    label: Integers,
-    weight: Floats,
-    out: Floats,
-    lo: int,
-    hi: int,
-) -> None:
+def row_scores(rows: Rows, layout: Any, weight: Floats, out: Floats, lo: int, hi: int) -> None:
     """``out[r, y] = sum of value * weight`` over the features of row r. out: [R, L]."""
-    weighted = len(row_value) > 0
+    ptr, label, _ = layout
+    weighted = len(rows.value) > 0
     for r in range(lo, hi):
         for y in range(out.shape[1]):
             out[r, y] = 0.0
-        for e in range(row_ptr[r], row_ptr[r + 1]):
-            f = row_feature[e]
-            value = row_value[e] if weighted else 1.0
+        for e in range(rows.ptr[r], rows.ptr[r + 1]):
+            f = rows.feature[e]
+            value = rows.value[e] if weighted else 1.0
             for p in range(ptr[f], ptr[f + 1]):
                 out[r, label[p]] += value * weight[p]
 
 
 @kernel
 def token_scores(
-    links: Any,
-    offsets: Integers,
-    table: Floats,
-    feature_index: Integers,
-    ptr: Integers,
-    label: Integers,
-    weight: Floats,
-    out: Floats,
-    lo: int,
-    hi: int,
-    begin: int,
-    end: int,
+    design: Any, table: Floats, layout: Any, weight: Floats, out: Floats, lo: int, hi: int, begin: int, end: int
 ) -> None:
-    """``out[t] = sum of table rows + sum of weights of the token's own features``, for tokens lo..hi. out: [N, L].
-
-    The tokens are those of sentences begin..end, of which the first and the last may be cut. Slot by slot, so that the
-    rows of one block stay in the cache while the tokens flow by.
-    """
-    outputs = out.shape[1]
+    """``out[t] = sum of table rows + sum of weights of the token's own features``, for tokens lo..hi. out: [N, L]. The
+    tokens are those of sentences begin..end, of which the first and the last may be cut. Slot by slot, so that the rows
+    of one block stay in the cache while the tokens flow by. design: links, offsets, feature_index."""
+    links, offsets, feature_index = design
+    ptr, label, outputs = layout
     for t in range(lo, hi):
         for y in range(outputs):
             out[t, y] = 0.0
@@ -85,11 +88,9 @@ def token_scores(
 
 @kernel
 def row_gradients(links: Any, offsets: Integers, gradient: Floats, out: Floats, lo: int, hi: int) -> None:
-    """``out[r] = sum of gradient[t]`` over the tokens that point to row r, for rows lo..hi. out: [R, L].
-
-    Slot by slot, as in :func:`token_scores`. A thread reads all tokens of the blocks that its rows lie in, which costs
-    less than a list of tokens for every row.
-    """
+    """``out[r] = sum of gradient[t]`` over the tokens that point to row r, for rows lo..hi. out: [R, L]. Slot by slot,
+    as in :func:`token_scores`. A thread reads all tokens of the blocks that its rows lie in, which costs less than a
+    list of tokens for every row."""
     outputs = out.shape[1]
     for r in range(lo, hi):
         for y in range(outputs):
@@ -118,44 +119,36 @@ def count_tokens(links: Any, offsets: Integers, count: Integers) -> None:
 
 @kernel
 def feature_gradients(
-    in_ptr: Integers,
-    in_row: Integers,
-    in_value: Floats,
-    at_ptr: Integers,
-    at_token: Integers,
-    ptr: Integers,
-    label: Integers,
-    gradient: Floats,
-    row_gradient: Floats,
-    out: Floats,
-    lo: int,
-    hi: int,
-) -> None:
-    """The gradient of every parameter of features lo..hi, from their rows and from their tokens. out: [P]."""
-    weighted = len(in_value) > 0
+    inside: Lists, value: Floats, at: Lists, layout: Any, gradient: Floats, row_gradient: Floats, out: Floats,
+    lo: int, hi: int,
+) -> None:  # fmt: skip
+    """The gradient of every parameter of features lo..hi, out [P]. From the rows that they are in, with what value, and
+    from the tokens that they are at."""
+    ptr, label, _ = layout
+    weighted = len(value) > 0
     total = np.empty(gradient.shape[1])
     for f in range(lo, hi):
         first, last = ptr[f], ptr[f + 1]
-        rows = in_ptr[f + 1] - in_ptr[f]
+        rows = inside.ptr[f + 1] - inside.ptr[f]
         if rows > 0 and (weighted or (rows > 1 and last - first > 1)):
             for y in range(len(total)):
                 total[y] = 0.0
-            for e in range(in_ptr[f], in_ptr[f + 1]):
-                value = in_value[e] if weighted else 1.0
+            for e in range(inside.ptr[f], inside.ptr[f + 1]):
+                factor = value[e] if weighted else 1.0
                 for y in range(len(total)):
-                    total[y] += value * row_gradient[in_row[e], y]
+                    total[y] += factor * row_gradient[inside.items[e], y]
             for p in range(first, last):
                 out[p] = total[label[p]]
         else:
             for p in range(first, last):
                 sum_rows = 0.0
-                for e in range(in_ptr[f], in_ptr[f + 1]):
-                    sum_rows += row_gradient[in_row[e], label[p]]
+                for e in range(inside.ptr[f], inside.ptr[f + 1]):
+                    sum_rows += row_gradient[inside.items[e], label[p]]
                 out[p] = sum_rows
         for p in range(first, last):
             sum_tokens = 0.0
-            for e in range(at_ptr[f], at_ptr[f + 1]):
-                sum_tokens += gradient[at_token[e], label[p]]
+            for e in range(at.ptr[f], at.ptr[f + 1]):
+                sum_tokens += gradient[at.items[e], label[p]]
             out[p] += sum_tokens
 
 
@@ -191,26 +184,18 @@ def mark_outputs(links: Any, offsets: Integers, outputs: Integers, seen: Boolean
 
 @kernel
 def observed(
-    in_ptr: Integers,
-    in_row: Integers,
-    at_ptr: Integers,
-    at_token: Integers,
-    row_seen: Booleans,
-    outputs: Integers,
-    ptr: Integers,
-    label: Integers,
-    fill: bool,
+    inside: Lists, at: Lists, row_seen: Booleans, outputs: Integers, ptr: Integers, label: Integers, fill: bool
 ) -> None:
     """Which outputs each feature was seen with. Counts into ptr [F + 1] (fill False), then writes label [P] (True)."""
     seen = np.zeros(row_seen.shape[1], dtype=np.bool_)
-    for f in range(len(in_ptr) - 1):
+    for f in range(len(inside.ptr) - 1):
         seen[:] = False
-        for e in range(in_ptr[f], in_ptr[f + 1]):
+        for e in range(inside.ptr[f], inside.ptr[f + 1]):
             for y in range(len(seen)):
-                seen[y] |= row_seen[in_row[e], y]
-        for e in range(at_ptr[f], at_ptr[f + 1]):
-            if outputs[at_token[e]] >= 0:
-                seen[outputs[at_token[e]]] = True
+                seen[y] |= row_seen[inside.items[e], y]
+        for e in range(at.ptr[f], at.ptr[f + 1]):
+            if outputs[at.items[e]] >= 0:
+                seen[outputs[at.items[e]]] = True
         n = ptr[f]
         for y in range(len(seen)):
             if seen[y]:
@@ -223,29 +208,17 @@ def observed(
 
 @kernel
 def list_parameters(
-    tokens: Integers,
-    row_index: Integers,
-    row_ptr: Integers,
-    row_feature: Integers,
-    feature_index: Integers,
-    ptr: Integers,
-    base: int,
-    step: int,
-    stamp: Integers,
-    items: Integers,
-    count: int,
+    some: Some, ptr: Integers, base: int, step: int, stamp: Integers, items: Integers, count: int
 ) -> int:
-    """List the parameters that these tokens use, each once; parameter p is number base + p. Returns the new count.
-
-    row_index: [len(tokens), slots], the rows of these tokens alone, here and below.
-    """
+    """List the parameters that these tokens use, each once; parameter p is number base + p. Returns the new count."""
+    tokens, row_index, rows, feature_index = some
     for i in range(len(tokens)):
         t = tokens[i]
         for k in range(row_index.shape[1]):
             r = row_index[i, k]
             if r >= 0:
-                for e in range(row_ptr[r], row_ptr[r + 1]):
-                    f = row_feature[e]
+                for e in range(rows.ptr[r], rows.ptr[r + 1]):
+                    f = rows.feature[e]
                     for p in range(base + ptr[f], base + ptr[f + 1]):
                         if stamp[p] != step:
                             stamp[p] = step
@@ -263,22 +236,11 @@ def list_parameters(
 
 
 @kernel
-def some_scores(
-    tokens: Integers,
-    row_index: Integers,
-    row_ptr: Integers,
-    row_feature: Integers,
-    row_value: Floats,
-    feature_index: Integers,
-    ptr: Integers,
-    label: Integers,
-    scale: Floats,
-    base: int,
-    weight: Floats,
-    out: Floats,
-) -> None:
+def some_scores(some: Some, layout: Any, scale: Floats, base: int, weight: Floats, out: Floats) -> None:
     """Scores of a few tokens, straight from their features. out: [len(tokens), L]."""
-    weighted = len(row_value) > 0
+    tokens, row_index, rows, feature_index = some
+    ptr, label, _ = layout
+    weighted = len(rows.value) > 0
     for i in range(len(tokens)):
         t = tokens[i]
         for y in range(out.shape[1]):
@@ -286,9 +248,9 @@ def some_scores(
         for k in range(row_index.shape[1]):
             r = row_index[i, k]
             if r >= 0:
-                for e in range(row_ptr[r], row_ptr[r + 1]):
-                    f = row_feature[e]
-                    value = row_value[e] if weighted else 1.0
+                for e in range(rows.ptr[r], rows.ptr[r + 1]):
+                    f = rows.feature[e]
+                    value = rows.value[e] if weighted else 1.0
                     for p in range(ptr[f], ptr[f + 1]):
                         out[i, label[p]] += value * scale[p] * weight[base + p]
         for k in range(feature_index.shape[1]):
@@ -299,30 +261,19 @@ def some_scores(
 
 
 @kernel
-def some_gradients(
-    tokens: Integers,
-    row_index: Integers,
-    row_ptr: Integers,
-    row_feature: Integers,
-    row_value: Floats,
-    feature_index: Integers,
-    ptr: Integers,
-    label: Integers,
-    scale: Floats,
-    base: int,
-    gradient: Floats,
-    out: Floats,
-) -> None:
+def some_gradients(some: Some, layout: Any, scale: Floats, base: int, gradient: Floats, out: Floats) -> None:
     """Add the gradient of a few tokens' scores [len(tokens), L] to that of their parameters, out [base + P ...]."""
-    weighted = len(row_value) > 0
+    tokens, row_index, rows, feature_index = some
+    ptr, label, _ = layout
+    weighted = len(rows.value) > 0
     for i in range(len(tokens)):
         t = tokens[i]
         for k in range(row_index.shape[1]):
             r = row_index[i, k]
             if r >= 0:
-                for e in range(row_ptr[r], row_ptr[r + 1]):
-                    f = row_feature[e]
-                    value = row_value[e] if weighted else 1.0
+                for e in range(rows.ptr[r], rows.ptr[r + 1]):
+                    f = rows.feature[e]
+                    value = rows.value[e] if weighted else 1.0
                     for p in range(ptr[f], ptr[f + 1]):
                         out[base + p] += value * scale[p] * gradient[i, label[p]]
         for k in range(feature_index.shape[1]):

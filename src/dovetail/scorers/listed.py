@@ -62,13 +62,9 @@ def _count(
 
 @kernel
 def _fill(
-    rows: NDArray[np.int32],
-    row_ptr: NDArray[np.integer],
-    row_feature: NDArray[np.int32],
-    direct: NDArray[np.int32],
-    ptr: NDArray[np.int64],
-    feature: NDArray[np.int32],
-) -> None:
+    rows: NDArray[np.int32], row_ptr: NDArray[np.integer], row_feature: NDArray[np.int32], direct: NDArray[np.int32],
+    ptr: NDArray[np.int64], feature: NDArray[np.int32],
+) -> None:  # fmt: skip
     for t in range(rows.shape[0]):
         n = ptr[t]
         for k in range(rows.shape[1]):
@@ -83,13 +79,9 @@ def _fill(
 
 
 def observed_layout(
-    lists: FeatureLists,
-    positions: NDArray[np.int64],
-    outputs: NDArray[np.int64],
-    features: int,
-    size: int,
+    lists: FeatureLists, positions: NDArray[np.int64], outputs: NDArray[np.int64], features: int, size: int,
     min_count: int = 1,
-) -> Layout:
+) -> Layout:  # fmt: skip
     """Parameters for the features of some positions with the outputs seen there, [uses] each, ``min_count`` times."""
     counts = lists.ptr[positions + 1] - lists.ptr[positions]
     begin = np.repeat(lists.ptr[positions] - np.cumsum(counts) + counts, counts)

@@ -210,10 +210,8 @@ def log_sums(score: Floats, out: Floats) -> None:
 
 @kernel
 def tag_marginals(score: Floats, sums: Floats, expected: Floats, out: Floats) -> None:
-    """The probability of every tag of a word in every context, [tokens, contexts, tags].
-
-    expected: [tokens, contexts], the probability of every context of a word.
-    """
+    """The probability of every tag of a word in every context, [tokens, contexts, tags]. expected: [tokens, contexts],
+    the probability of every context of a word."""
     for t in range(score.shape[0]):
         for p in range(score.shape[1]):
             for k in range(score.shape[2]):

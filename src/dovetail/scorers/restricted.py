@@ -16,10 +16,8 @@ Numbers = NDArray[np.int64]
 
 
 def restricted(scorer: LinearScorer, first: int, last: int, outputs: Numbers) -> tuple[LinearScorer, Numbers]:
-    """The scorer of sentences ``first`` to ``last`` (exclusive) and some outputs, in order.
-
-    Also the numbers of its parameters among those of the whole scorer, [parameters].
-    """
+    """The scorer of sentences ``first`` to ``last`` (exclusive) and some outputs, in order. Also the numbers of its
+    parameters among those of the whole scorer, [parameters]."""
     design, kept = design_of(scorer.design, first, last)
     whole = scorer.layout
     number = renumbering(outputs, whole.outputs)
@@ -50,16 +48,9 @@ def design_of(design: Design, first: int, last: int) -> tuple[Design, Numbers]:
     present[-1] = False
     kept = np.flatnonzero(present)
     number = renumbering(kept, design.features + 1).astype(np.int32)
-    smaller = Design(
-        offsets,
-        links,
-        narrow(np.concatenate([[0], np.cumsum(used)])[design.row_ptr]),
-        number[entries],
-        None if design.row_value is None else design.row_value[used],
-        number[direct],
-        len(kept),
-    )
-    return smaller, kept
+    row_ptr = narrow(np.concatenate([[0], np.cumsum(used)])[design.row_ptr])
+    value = None if design.row_value is None else design.row_value[used]
+    return Design(offsets, links, row_ptr, number[entries], value, number[direct], len(kept)), kept
 
 
 def renumbering(kept: NDArray[Any], size: int) -> Numbers:

@@ -96,21 +96,12 @@ class SegmentForm:
 
 @kernel
 def add_up(
-    start: Floats,
-    end: Floats,
-    inside: Floats,
-    phrase: Floats,
-    offsets: Integers,
-    lengths: NDArray[np.int32],
-    low: int,
-    high: int,
-    out: Floats,
-) -> None:
-    """Potentials of all segments of sentences low to high; zero where a segment cannot be.
-
-    start, end: [tokens, labels] or [tokens, 2 * labels]; inside: [tokens, labels]; phrase: [tokens * longest, labels];
-    each may have no rows, if no template looks there. out: [tokens, longest, labels].
-    """
+    start: Floats, end: Floats, inside: Floats, phrase: Floats, offsets: Integers, lengths: NDArray[np.int32], low: int,
+    high: int, out: Floats,
+) -> None:  # fmt: skip
+    """Potentials of all segments of sentences low to high; zero where a segment cannot be. start, end: [tokens, labels]
+    or [tokens, 2 * labels]; inside: [tokens, labels]; phrase: [tokens * longest, labels]; each may have no rows, if no
+    template looks there. out: [tokens, longest, labels]."""
     longest, labels = out.shape[1], out.shape[2]
     apart = labels if start.shape[1] > labels else 0
     starts, ends, insides, phrases = len(start) > 0, len(end) > 0, len(inside) > 0, len(phrase) > 0
@@ -144,19 +135,11 @@ def add_up(
 
 @kernel
 def share_out(
-    gradient: Floats,
-    offsets: Integers,
-    lengths: NDArray[np.int32],
-    low: int,
-    high: int,
-    start: Floats,
-    end: Floats,
+    gradient: Floats, offsets: Integers, lengths: NDArray[np.int32], low: int, high: int, start: Floats, end: Floats,
     inside: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """The gradient of the potentials [tokens, longest, labels] as that of the scores, for sentences low to high.
-
-    ``gradient`` becomes zero where a segment cannot be; seen as [tokens * longest, labels] it is that of ``phrase``.
-    """
+    ``gradient`` becomes zero where a segment cannot be; seen as [tokens * longest, labels] it is that of ``phrase``."""
     longest, labels = gradient.shape[1], gradient.shape[2]
     apart = labels if start.shape[1] > labels else 0
     starts, ends, insides = len(start) > 0, len(end) > 0, len(inside) > 0

@@ -67,13 +67,8 @@ class Transitions:
             second, third = gold[where - 1], gold[where]
             known = (first >= 0) & (second >= 0) & (third >= 0)
             triples = np.unique(((first * labels + second) * labels + third)[known])
-        return cls(
-            labels,
-            2,
-            np.concatenate([cell, triples]),
-            np.concatenate([parameter, len(pairs) + np.arange(len(triples))]),
-            len(pairs) + len(triples),
-        )
+        numbers = np.concatenate([parameter, len(pairs) + np.arange(len(triples))])
+        return cls(labels, 2, np.concatenate([cell, triples]), numbers, len(pairs) + len(triples))
 
     @classmethod
     def tied(

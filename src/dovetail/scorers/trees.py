@@ -1,10 +1,8 @@
 """Potentials of the trees of a grammar from weights of features, and from slopes back.
 
-begin[i, r] = rule[r] + features of gap i with rule r
-split[k, r] = features of gap k with rule r, and with its parent
-end[j, r]   = features of gap j with rule r
-span[c, A]  = features of the gaps at both ends with symbol A, and of the length
-tag[i, t]   = features of word i with tag t
+begin[i, r] = rule[r] + features of gap i with rule r split[k, r] = features of gap k with rule r, and with its parent
+end[j, r]   = features of gap j with rule r span[c, A]  = features of the gaps at both ends with symbol A, and of the
+length tag[i, t]   = features of word i with tag t
 """
 
 from __future__ import annotations
@@ -19,26 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
-from dovetail.scorers.contract import Items, Scorer
+from dovetail.scorers.contract import Floats, Items, Scorer
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import SentenceLists, add_gradients, add_scores
 from dovetail.structures.grammar import Derivation, Grammar, GrammarBatch, GrammarPotentials, Mask, cell, cell_count
-
-Floats = NDArray[np.float64]
 
 LENGTHS = np.array([*range(1, 7), 8, 10, 14, 20, 30, 40], np.int64)  # the longest span of each class but the last
 
 # Which features score what: the group of the features, and what there is a score for.
 BLOCKS: dict[str, tuple[str, str]] = {
     "tag": ("tag", "tags"),
-    "rule_begin": ("rule", "rules"),
-    "rule_split": ("rule", "rules"),
-    "rule_end": ("rule", "rules"),
-    "label_begin": ("label", "symbols"),
-    "label_split": ("label", "symbols"),
-    "label_end": ("label", "symbols"),
-    "unary_begin": ("label", "unaries"),
-    "unary_end": ("label", "unaries"),
+    **{f"rule_{gap}": ("rule", "rules") for gap in ("begin", "split", "end")},
+    **{f"label_{gap}": ("label", "symbols") for gap in ("begin", "split", "end")},
+    **{f"unary_{gap}": ("label", "unaries") for gap in ("begin", "end")},
 }
 
 
@@ -165,7 +156,7 @@ class TreeParameters(SentenceParameters):
         add("rule_end", slope.end)
         out[self.places["rule"]] += slope.begin.sum(axis=0)
         of_split, of_begin, of_end = np.zeros((3, n + 1, g.symbols))
-        share_splits(slope.split, g.parent, of_split)
+        fold_columns(slope.split, g.parent, of_split)
         of_length = out[self.places["length"]].reshape(-1, g.symbols)
         share_spans(n, slope.span, length_classes(n), of_begin, of_end, of_length)
         add("label_begin", of_begin)
@@ -189,14 +180,9 @@ def length_classes(n: int) -> NDArray[np.int64]:
 
 @kernel
 def add_spans(
-    n: int,
-    begin: Floats,
-    end: Floats,
-    of_length: NDArray[np.floating[Any]],
-    length_class: NDArray[np.int64],
-    mask: Mask,
-    out: Floats,
-) -> None:
+    n: int, begin: Floats, end: Floats, of_length: NDArray[np.floating[Any]], length_class: NDArray[np.int64],
+    mask: Mask, out: Floats,
+) -> None:  # fmt: skip
     """out[c, A] for the allowed symbols of all spans: begin, end [n + 1, S] and of_length [classes, S] added up."""
     for i in range(n):
         for j in range(i + 1, n + 1):
@@ -222,12 +208,12 @@ def share_spans(
 
 
 @kernel
-def share_splits(slope: Floats, parent: NDArray[np.int32], out: Floats) -> None:
-    """out[k, A] += the slopes [n + 1, R] of the rules with parent A."""
-    for k in range(slope.shape[0]):
-        for r in range(slope.shape[1]):
-            if slope[k, r] != 0.0:
-                out[k, parent[r]] += slope[k, r]
+def fold_columns(table: Floats, column: NDArray[np.int32], out: Floats) -> None:
+    """``out[p, column[q]] += table[p, q]`` where the column is not -1."""
+    for p in range(table.shape[0]):
+        for q in range(table.shape[1]):
+            if column[q] >= 0 and table[p, q] != 0.0:
+                out[p, column[q]] += table[p, q]
 
 
 def used_outputs(

@@ -15,15 +15,7 @@ from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex
-from dovetail.scorers.compact import (
-    KEY_BITS,
-    packed_keys,
-    packed_outputs,
-    packed_weights,
-    unpacked_keys,
-    unpacked_outputs,
-    unpacked_weights,
-)
+from dovetail.scorers import compact as packing
 from dovetail.scorers.linear import Layout, output_type, score
 from dovetail.scorers.restricted import renumbering
 
@@ -52,14 +44,8 @@ class Weights:
 
     @classmethod
     def of(
-        cls,
-        keys: Keys,
-        count: NDArray[Any],
-        label: NDArray[Any],
-        weight: NDArray[Any],
-        outputs: int,
-        bits: int | None,
-    ) -> Weights:
+        cls, keys: Keys, count: NDArray[Any], label: NDArray[Any], weight: NDArray[Any], outputs: int, bits: int | None,
+    ) -> Weights:  # fmt: skip
         """From arrays: ``count`` [features] outputs for each key, in order."""
         ptr = np.zeros(len(keys) + 1, dtype=np.int64)
         np.cumsum(count, out=ptr[1:])
@@ -70,9 +56,10 @@ class Weights:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, outputs: int, bits: int | None) -> Weights:
         """From what ``arrays`` gave; the parts must fit together, for kernels do not check bounds."""
         parts = {name.removeprefix(f"{prefix}."): a for name, a in arrays.items() if name.startswith(f"{prefix}.")}
-        keys = unpacked_keys(parts["begins"], parts["rest"]) if "rest" in parts else parts["keys"]
-        weight = unpacked_weights(parts["code"], parts["value"]) if "code" in parts else parts["weight"]
-        count, label = unpacked_outputs(parts["mask"], outputs) if "mask" in parts else (parts["count"], parts["label"])
+        keys = packing.unpacked_keys(parts["begins"], parts["rest"]) if "rest" in parts else parts["keys"]
+        weight = packing.unpacked_weights(parts["code"], parts["value"]) if "code" in parts else parts["weight"]
+        masked = packing.unpacked_outputs(parts["mask"], outputs) if "mask" in parts else None
+        count, label = masked or (parts["count"], parts["label"])
         fits = len(keys) == len(count) and int(count.sum(dtype=np.int64)) == len(label) == len(weight)
         fits &= not len(label) or int(label.max()) < outputs
         fits &= not np.any(keys[1:] <= keys[:-1]) and (not len(keys) or int(keys[-1]) >> (bits or 64) == 0)
@@ -91,12 +78,12 @@ class Weights:
         ptr, label, outputs = stored.layout
         parts: dict[str, NDArray[Any]] = {}
         if compact:
-            parts |= packed_keys(stored.index.keys, stored.index.bits or 64)
-            parts |= packed_weights(stored.weight)
+            parts |= packing.packed_keys(stored.index.keys, stored.index.bits or 64)
+            parts |= packing.packed_weights(stored.weight)
         else:
             parts |= {"keys": stored.index.keys, "weight": stored.weight.astype(np.float16) if half else stored.weight}
         if compact and outputs <= MASKED:
-            parts |= {"mask": packed_outputs(ptr, label, outputs)}
+            parts |= {"mask": packing.packed_outputs(ptr, label, outputs)}
         else:
             count = np.diff(ptr).astype(np.uint8 if outputs < 256 else np.uint32)
             parts |= {"count": count, "label": label.astype(narrow)}
@@ -104,7 +91,7 @@ class Weights:
 
     def with_short_keys(self) -> Weights:
         """The same features known by fewer bits, as compact files hold them; of two that become equal, one stays."""
-        bits = min(self.index.bits or 64, KEY_BITS)
+        bits = min(self.index.bits or 64, packing.KEY_BITS)
         keys, order = np.unique(self.index.keys & np.uint64((1 << bits) - 1), return_index=True)
         where, begin = taken(self.layout.ptr, order)
         return Weights.of(keys, np.diff(begin), self.layout.label[where], self.weight[where], self.layout.outputs, bits)
@@ -118,14 +105,8 @@ class Weights:
         before = np.concatenate([[0], np.cumsum(keep)])
         count = np.diff(before[self.layout.ptr])
         some = count > 0
-        return Weights.of(
-            self.index.keys[some],
-            count[some],
-            self.layout.label[keep],
-            self.weight[keep],
-            self.layout.outputs,
-            self.index.bits,
-        )
+        keys, label, weight = self.index.keys[some], self.layout.label[keep], self.weight[keep]
+        return Weights.of(keys, count[some], label, weight, self.layout.outputs, self.index.bits)
 
     def pruned(self, smallest: float) -> Weights:
         """Without weights that are smaller."""

@@ -39,11 +39,9 @@ class Several(Protocol[Each]):
 
 
 class Parts(NamedTuple):
-    """Where parts lie: part p is the entries ``entry[ptr[p]:ptr[p + 1]]`` of the table of this name, counted flat.
-
-    An answer that has a part uses just one of its entries, and one that has not uses none. So the marginal of the part
-    is the sum of theirs, and evidence for it is added to each of them.
-    """
+    """Where parts lie: part p is the entries ``entry[ptr[p]:ptr[p + 1]]`` of the table of this name, counted flat. An
+    answer that has a part uses just one of its entries, and one that has not uses none. So the marginal of the part is
+    the sum of theirs, and evidence for it is added to each of them."""
 
     table: str
     entry: Integers

@@ -24,10 +24,7 @@ Answers = TypeVar("Answers", bound=Several[Any])
 
 class Graph(NamedTuple):
     """The hypergraph of a sentence: vertex 0 is nothing, the last one is everything, and pieces come before wholes.
-
-    Parts are places among the potentials of the sentence laid end to end; -1 is none. The first column of ``parts`` is
-    enough to tell an answer.
-    """
+    Parts are places among the sentence's potentials laid end to end, -1 for none; the first column tells the answer."""
 
     ptr: Integers  # [V + 1]: the ways to make vertex v are the edges ptr[v] .. ptr[v + 1]
     left: Labels  # [E]: a piece that the edge is made of, 0 for none
@@ -54,10 +51,10 @@ def total(graph: Graph, e: int, potentials: Floats) -> float:
 
 
 @kernel
-def fill(graph: Graph, potentials: Floats, share: Floats) -> float:
+def shares(graph: Graph, potentials: Floats) -> tuple[float, Floats]:
     """Log Z of a sentence, and the ``share`` [E] of each edge in the sum over all that make the same vertex."""
     ptr, left, right, _ = graph
-    value = np.empty(ptr.size - 1)
+    value, share = np.empty(ptr.size - 1), np.empty(left.size)
     value[0] = 0.0
     for v in range(1, value.size):
         top, sum_ = -np.inf, 0.0
@@ -70,17 +67,15 @@ def fill(graph: Graph, potentials: Floats, share: Floats) -> float:
         for e in range(ptr[v], ptr[v + 1] if sum_ > 0.0 else 0):
             share[e] /= sum_
         value[v] = top + math.log(sum_) if sum_ > 0.0 else -np.inf
-    return float(value[-1])
+    return value[-1], share
 
 
 @kernel
 def descend(graph: Graph, share: Floats, direction: Floats, counts: Floats, moves: Floats) -> float:
-    """Add the expected counts of parts and their derivatives along a direction; the entropy. All: [places + 1].
-
-    With D the total of the direction over the parts of an answer, ``mean`` of a vertex is its expected D below it, the
+    """Add the expected counts of parts and their derivatives along a direction; the entropy. All: [places + 1]. With D
+    the total of the direction over the parts of an answer, ``mean`` of a vertex is its expected D below it, the
     derivative of its log sum. An edge of share p moves by ``p * (D of the edge + means of its pieces - mean)``: so
-    probabilities are passed down together with their derivatives.
-    """
+    probabilities are passed down together with their derivatives."""
     ptr, left, right, parts = graph
     mean, probability, change = np.zeros(ptr.size - 1), np.zeros(ptr.size - 1), np.zeros(ptr.size - 1)
     for v in range(1, mean.size):
@@ -108,9 +103,7 @@ def descend(graph: Graph, share: Floats, direction: Floats, counts: Floats, move
 @kernel
 def samples(graph: Graph, share: Floats, uniforms: Floats, out: Integers) -> None:
     """The first parts of answers drawn from the exact distribution, pieces on the left first: [samples, tokens], set.
-
-    uniforms: [samples, draws], of which each choice takes the next.
-    """
+    uniforms: [samples, draws], of which each choice takes the next."""
     stack = np.empty(graph.ptr.size, np.int64)
     for i in range(out.shape[0]):
         stack[0] = graph.ptr.size - 2
@@ -136,11 +129,9 @@ def samples(graph: Graph, share: Floats, uniforms: Floats, out: Integers) -> Non
 
 @kernel
 def k_best(graph: Graph, potentials: Floats, scores: Floats, out: Integers) -> None:
-    """The scores [k] and the first parts [k, tokens] of the k best answers, set as far as there are so many.
-
-    Each vertex keeps its k best ways, best first: edge, and ranks of the pieces. The way made of the i-th and the j-th
-    best pieces is among the k best only if (i + 1) * (j + 1) <= k; of equal ones the first stays ahead.
-    """
+    """The scores [k] and the first parts [k, tokens] of the k best answers, set as far as there are so many. Each
+    vertex keeps its k best ways, best first: edge, and ranks of the pieces. The way made of the i-th and the j-th best
+    pieces is among the k best only if (i + 1) * (j + 1) <= k; of equal ones the first stays ahead."""
     ptr, left, right, parts = graph
     k = scores.size
     score = np.full((ptr.size - 1, k), -np.inf)
@@ -196,7 +187,7 @@ class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
 
     def kbest(self, k: int) -> tuple[Answers, Floats]:
         """The k best answers, best first, and their scores [n, k]; minus infinity where there are fewer."""
-        found = np.full((k, int(self.offsets[-1])), -1, np.int64)
+        found = np.full((k, self.tokens), -1, np.int64)
         scores = np.zeros((len(self), k))
         scores[:, 1:] = -np.inf
 
@@ -209,13 +200,12 @@ class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
 
     def sample(self, n: int, rng: np.random.Generator) -> Answers:
         """``n`` answers drawn from the exact distribution."""
-        uniforms = rng.random((n, 2 * int(self.offsets[-1])))
-        found, log_z = np.full((n, int(self.offsets[-1])), -1, np.int64), np.zeros(len(self))
+        uniforms = rng.random((n, 2 * self.tokens))
+        found, log_z = np.full((n, self.tokens), -1, np.int64), np.zeros(len(self))
 
         def draw(low: int, high: int) -> None:
             for sentence, graph, potentials, tokens in self._each(range(low, high)):
-                share = np.empty(len(graph.left))
-                log_z[sentence] = fill(graph, potentials, share)
+                log_z[sentence], share = shares(graph, potentials)
                 if log_z[sentence] > -np.inf:
                     samples(graph, share, uniforms[:, 2 * tokens.start : 2 * tokens.stop], found[:, tokens])
             self._check_possible(low, log_z[low:high])
@@ -229,25 +219,24 @@ class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
 
         def measure(low: int, high: int) -> None:
             for sentence, graph, potentials, _ in self._each(range(low, high)):
-                share, none = np.empty(len(graph.left)), np.zeros((3, len(potentials)))
-                if fill(graph, potentials, share) > -np.inf:
-                    out[sentence] = descend(graph, share, *none)
+                log_z, share = shares(graph, potentials)
+                if log_z > -np.inf:
+                    out[sentence] = descend(graph, share, *np.zeros((3, len(potentials))))
 
         self._map(measure)
         return out
 
     def _move(self, low: int, high: int, direction: Potentials, change: Potentials) -> None:
         for sentence, graph, potentials, _ in self._each(range(low, high)):
-            share, (counts, moves) = np.empty(len(graph.left)), np.zeros((2, len(potentials)))
-            if fill(graph, potentials, share) > -np.inf:
+            (log_z, share), (counts, moves) = shares(graph, potentials), np.zeros((2, len(potentials)))
+            if log_z > -np.inf:
                 descend(graph, share, self._flat(sentence, direction), counts, moves)
                 self._spread(sentence, moves, change)
 
     def _log_infer(self, sentences: Iterable[int], log_z: Floats, expected: Potentials) -> None:
         """As ``_infer`` for sentences whose probabilities underflow."""
         for sentence, graph, potentials, _ in self._each(sentences):
-            share = np.empty(len(graph.left))
-            log_z[sentence] = fill(graph, potentials, share)
+            log_z[sentence], share = shares(graph, potentials)
             if len(expected[0]):
                 counts, none = np.zeros((2, len(potentials))), np.zeros(len(potentials))
                 if log_z[sentence] > -np.inf:

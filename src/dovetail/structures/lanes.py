@@ -42,11 +42,9 @@ def as_weights(table: Floats) -> tuple[Floats, float, bool]:
 def load(
     rows: Floats, first: Integers, lengths: Integers, steps: int, lead: int, out: Floats, shift: Floats, exact: Booleans
 ) -> None:
-    """Bring rows of log potentials into lanes, less the largest of each row, which is added to ``shift``.
-
-    rows: [N, C]; first, lengths, shift, exact: [lanes]; lead: how many first tokens of a sentence to pass
-    over; out: [C, >= steps, lanes], zero where a lane has no token.
-    """
+    """Bring rows of log potentials into lanes, less the largest of each row, which is added to ``shift``. rows: [N, C];
+    first, lengths, shift, exact: [lanes]; lead: how many first tokens of a sentence to pass over; out: [C, >= steps,
+    lanes], zero where a lane has no token."""
     columns, _, lanes = out.shape
     for k in range(lanes):
         for t in range(steps):
@@ -145,17 +143,9 @@ def mix(out: Floats, t: int, rows: Run, weights: Floats, source: Floats, at: int
 
 @inner
 def mix_edges(
-    out: Floats,
-    t: int,
-    rows: Run,
-    weights: Floats,
-    source: Floats,
-    at: int,
-    terms: Run,
-    edge: Floats,
-    edge_steps: tuple[int, int, int],
-    position: int,
-) -> None:
+    out: Floats, t: int, rows: Run, weights: Floats, source: Floats, at: int, terms: Run, edge: Floats,
+    edge_steps: tuple[int, int, int], position: int,
+) -> None:  # fmt: skip
     """As :func:`mix`, each term also times ``edge[edge_base + j * row_step + i * term_step, position]``."""
     lanes = out.shape[2]
     row_base, row_stride, row_first, row_last = rows

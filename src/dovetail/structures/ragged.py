@@ -23,10 +23,8 @@ FORBIDDEN = "sentence {}: every {} is forbidden"
 def check_offsets(offsets: ArrayLike, tokens: int | None = None) -> Integers:
     """Offsets of sentences as an array: [n + 1]; they must end with the number of tokens where it is known."""
     array = np.ascontiguousarray(offsets, np.int64)
-    ends = (
-        array.ndim == 1 and array.size > 0 and array[0] == 0 and array[-1] == (array[-1] if tokens is None else tokens)
-    )
-    if not ends or (np.diff(array) < 0).any():
+    rises = array.ndim == 1 and array.size > 0 and array[0] == 0 and not (np.diff(array) < 0).any()
+    if not rises or (tokens is not None and array[-1] != tokens):
         raise InputError(f"offsets must rise from 0 to the number of tokens{'' if tokens is None else f', {tokens}'}")
     return array
 
@@ -39,20 +37,21 @@ class Ragged(Structure[Potentials, Answer]):
     they are added up in order, so that results are the same bits for any number of threads.
     """
 
-    offsets: Integers
-    """``[n + 1]``: the tokens of sentence i are ``offsets[i] .. offsets[i + 1]``."""
+    offsets: Integers  # [n + 1]: the tokens of sentence i are offsets[i] .. offsets[i + 1]
     threads: int | None
 
     shared: ClassVar[tuple[str, ...]] = ()
-    shards: ClassVar[tuple[int, int]] = (32, 1024)
-    """At most so many, and not for less than so many tokens."""
-    mask_axes: ClassVar[int]
-    """Of how many axes of the first table ``restrict`` wants a mask."""
-    answers: ClassVar[str]
-    """What an answer is called."""
+    shards: ClassVar[tuple[int, int]] = (32, 1024)  # at most so many, and not for less than so many tokens
+    mask_axes: ClassVar[int]  # of how many axes of the first table ``restrict`` wants a mask
+    answers: ClassVar[str]  # what an answer is called
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens, N."""
+        return int(self.offsets[-1])
 
     @abstractmethod
     def _infer(self, low: int, high: int, log_z: Floats, expected: Potentials) -> Any:
@@ -77,11 +76,7 @@ class Ragged(Structure[Potentials, Answer]):
         return log_z
 
     def log_partition_and_marginals(self, in_place: bool = False) -> tuple[Floats, Potentials]:
-        """Both in one pass, the step of training.
-
-        in_place: write the marginals over the potentials that are not shared, which spares the memory; the batch is
-        then of no further use.
-        """
+        """Both in one pass, the step of training; ``in_place`` over the potentials that are not shared."""
         log_z = np.zeros(len(self))
         own = self.potentials if in_place else self._zeros()
 
@@ -93,10 +88,7 @@ class Ragged(Structure[Potentials, Answer]):
         return log_z, self._total(self._map(count), own)
 
     def jvp(self, direction: Potentials) -> Potentials:
-        """The derivative of the marginals when the potentials move along a direction, shaped like both.
-
-        Entries of the direction that are no parts of the sentences, as segments past the end, are not read.
-        """
+        """The derivative of the marginals along a direction, of which only what is a part of a sentence is read."""
         direction = contiguous(direction)
         if [part.shape for part in direction] != [part.shape for part in self.potentials]:
             raise InputError("the direction must have the shapes of the potentials")
@@ -129,10 +121,7 @@ class Ragged(Structure[Potentials, Answer]):
         return self.with_potentials(type(self.potentials)(first + cost * (1.0 - self.indicator(answer)[0]), *others))
 
     def restrict(self, allowed: Any) -> Self:
-        """The same where only the allowed parts may be used: booleans, shaped like the first table of potentials.
-
-        The log Z of the restricted batch less that of the free one is the log-probability of what was allowed.
-        """
+        """The same where only the allowed parts may be used: booleans, shaped like the first table of potentials."""
         permitted, table = np.asarray(allowed, bool), self.potentials[0]
         shape = table.shape[: self.mask_axes]
         if permitted.shape != shape:
@@ -279,9 +268,8 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
     def kbest(self, k: int) -> tuple[list[tuple[Any, ...]], Floats]:
         """The k best answers, best first, and their scores [n, k]; minus infinity where there are fewer."""
         found = [batch.kbest(k) for batch in self.groups]
-        return list(zip(*(answers for answers, _ in found), strict=True)), self._ordered(
-            [scores for _, scores in found]
-        )
+        answers, scores = zip(*found, strict=True)
+        return list(zip(*answers, strict=True)), self._ordered(list(scores))
 
     def sample(self, n: int, rng: np.random.Generator) -> list[tuple[Any, ...]]:
         """``n`` answers drawn from the exact distribution."""
@@ -412,9 +400,5 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
             entries.append(entry + self._ends(self.potentials, table)[0][g])
             owners.append(np.repeat(mine, np.diff(ptr)))
         owner = np.concatenate(owners)
-        sizes = np.bincount(owner, minlength=len(sentences))
-        return Parts(
-            table,
-            np.concatenate(entries)[np.argsort(owner, kind="stable")],
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        )
+        ends = np.cumsum(np.bincount(owner, minlength=len(sentences)))
+        return Parts(table, np.concatenate(entries)[np.argsort(owner, kind="stable")], np.append(0, ends))

@@ -1,7 +1,5 @@
 """Chains: one label a token, each seen together with the one or two before it."""
 
-from __future__ import annotations
-
 from dovetail.rooms import open_room
 from dovetail.structures.chain.batch import Chain, ChainBatch
 from dovetail.structures.chain.parts import ChainPotentials

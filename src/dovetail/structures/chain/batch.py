@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,13 +66,8 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", check_potentials(self.potentials, self.order))
-        object.__setattr__(self, "offsets", check_offsets(self.offsets, self.tokens))
+        object.__setattr__(self, "offsets", check_offsets(self.offsets, len(self.potentials[0])))
         self._check_values()
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens, N."""
-        return len(self.potentials.unary)
 
     @property
     def labels(self) -> int:
@@ -90,10 +85,7 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
         return labels
 
     def kbest(self, k: int) -> tuple[Labels, Floats]:
-        """The k best labellings of every sentence, best first: labels [k, N] and scores [n, k].
-
-        Where a sentence has fewer than k allowed labellings, the scores of the rest are minus infinity.
-        """
+        """The k best labellings of every sentence, best first: [k, N]; scores [n, k], minus infinity of the rest."""
         labels = np.full((k, self.tokens), NONE, np.int32)
         scores = np.zeros((len(self), k))
         self._map(lambda low, high: k_best(*self._span(low, high), labels, scores))
@@ -104,15 +96,6 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
         given, scores = check_labels(labels, self.offsets, self.labels), np.zeros(len(self))
         self._map(lambda low, high: score_labels(*self._span(low, high), given, scores))
         return scores
-
-    def with_cost(self, labels: ArrayLike, cost: float) -> Self:
-        """The same chains with a cost added to the potential of every label but the given ones [N]."""
-        given = check_labels(labels, self.offsets, self.labels)
-        unary = self.potentials.unary + cost
-        known = np.flatnonzero(given >= 0)
-        right = known, given[known]
-        unary[right] = self.potentials.unary[right]
-        return self.with_potentials(self.potentials._replace(unary=unary))
 
     def sample(self, n: int, rng: np.random.Generator) -> Labels:
         """Labellings drawn from the exact distribution: [n, N]."""
@@ -134,13 +117,9 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
         return out
 
     def path_probabilities(
-        self,
-        sentence: ArrayLike,
-        start: ArrayLike,
-        paths: Sequence[Sequence[int]],
-        not_before: ArrayLike | None = None,
-        not_after: ArrayLike | None = None,
-    ) -> Floats:
+        self, sentence: ArrayLike, start: ArrayLike, paths: Sequence[Sequence[int]],
+        not_before: ArrayLike | None = None, not_after: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
         """The exact probabilities that stretches of tokens take given labels: [Q].
 
         sentence, start: [Q], the sentence and the position in it where a path begins. paths: the labels
@@ -201,18 +180,9 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
             failed = low + np.flatnonzero(lengths)
         else:
             ahead.wait()
-            forward_backward(
-                self.potentials.unary,
-                flat(self.potentials.edge),
-                self._weights,
-                self.offsets,
-                low + np.argsort(-lengths, kind="stable"),
-                self.order,
-                log_z,
-                expected,
-                flat(expected.edge),
-                messages,
-            )
+            longest_first = low + np.argsort(-lengths, kind="stable")
+            text = (self.potentials.unary, flat(self.potentials.edge), self._weights, self.offsets, longest_first)
+            forward_backward(*text, self.order, log_z, expected, flat(expected.edge), messages)
             failed = low + np.flatnonzero(np.isnan(log_z[low:high]))
         logged = np.zeros(len(self), bool)
         logged[failed] = True

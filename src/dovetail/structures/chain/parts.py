@@ -41,13 +41,9 @@ class ChainPotentials(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        unary: ArrayLike,
-        transition: ArrayLike,
-        start: ArrayLike | None = None,
-        end: ArrayLike | None = None,
+        cls, unary: ArrayLike, transition: ArrayLike, start: ArrayLike | None = None, end: ArrayLike | None = None,
         edge: ArrayLike | None = None,
-    ) -> ChainPotentials:
+    ) -> ChainPotentials:  # fmt: skip
         """Potentials from whatever is like arrays; start and end are zero and edge is absent unless given."""
         table = np.asarray(unary, np.float64)
         labels = table.shape[-1] if table.ndim else 0
@@ -181,14 +177,9 @@ def check_labels(labels: ArrayLike, offsets: Integers, count: int) -> Labels:
 
 
 def check_queries(
-    sentence: ArrayLike,
-    start: ArrayLike,
-    paths: Sequence[Sequence[int]],
-    masks: tuple[ArrayLike | None, ArrayLike | None],
-    order: Integers,
-    offsets: Integers,
-    labels: int,
-) -> PathQueries:
+    sentence: ArrayLike, start: ArrayLike, paths: Sequence[Sequence[int]],
+    masks: tuple[ArrayLike | None, ArrayLike | None], order: Integers, offsets: Integers, labels: int,
+) -> PathQueries:  # fmt: skip
     """The queries of :meth:`ChainBatch.path_probabilities` as arrays, in the given order."""
     sentences = np.asarray(sentence, np.int64)[order]
     starts = np.asarray(start, np.int64)[order]
@@ -204,11 +195,5 @@ def check_queries(
     if not not_before.shape == not_after.shape == (len(order), labels):
         raise InputError(f"not_before and not_after must have shape ({len(order)}, {labels})")
     flat = [label for q in order for label in paths[q]]
-    return PathQueries(
-        sentences,
-        offsets[sentences] + starts,
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        check_labels(flat, np.arange(len(flat) + 1), labels),
-        not_before,
-        not_after,
-    )
+    ends, known = np.cumsum([0, *lengths]), check_labels(flat, np.arange(len(flat) + 1), labels)
+    return PathQueries(sentences, offsets[sentences] + starts, ends, known, not_before, not_after)

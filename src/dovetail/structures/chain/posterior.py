@@ -28,10 +28,8 @@ def first_labels(posterior: Posterior, n: int, out: Floats) -> None:
 
 @inner
 def pairs(posterior: Posterior, n: int, token: int, out: Floats, totals: Floats) -> None:
-    """Set ``out[s, c] = P(state s at token - 1, label c at token)`` in sentence n; totals[s] is the sum.
-
-    out: [S, L]; totals: [S]; rows of states that cannot be occupied at token - 1 are left alone.
-    """
+    """Set ``out[s, c] = P(state s at token - 1, label c at token)`` in sentence n; totals[s] is the sum. out: [S, L];
+    totals: [S]; rows of states that cannot be occupied at token - 1 are left alone."""
     transition, edge = posterior.potentials.transition, posterior.potentials.edge
     departures, order = posterior.weights.departures, posterior.order
     forward, backward, base_token = posterior.messages
@@ -95,10 +93,7 @@ def expectations(posterior: Posterior, sentences: Integers, expected: ChainPoten
 
 @kernel
 def entropies(posterior: Posterior, low: int, high: int, out: Floats) -> None:
-    """The entropy of the labellings of sentences low .. high: ``sum_t H(y[t] | state at t-1)``.
-
-    out: [n], set; 0 for a sentence with no labelling.
-    """
+    """The entropy of the labellings of sentences low .. high: ``sum_t H(y[t] | state at t-1)``; out: [n], set."""
     table, labels = posterior.potentials.transition.shape
     probabilities = np.empty(labels)
     joint = np.empty((table, labels))
@@ -124,10 +119,7 @@ def entropies(posterior: Posterior, low: int, high: int, out: Floats) -> None:
 
 @kernel
 def samples(posterior: Posterior, low: int, high: int, uniforms: Floats, out: Labels) -> None:
-    """Labellings of sentences low .. high drawn from their exact distribution, token by token from the left.
-
-    uniforms: [samples, N] in [0, 1); out: [samples, N], set.
-    """
+    """Labellings of sentences low .. high drawn token by token from the left; uniforms, out: [samples, N]."""
     table, labels = posterior.potentials.transition.shape
     first_state = layout(posterior.order, labels)[2]
     joint = np.empty((table, labels))
@@ -151,10 +143,8 @@ def samples(posterior: Posterior, low: int, high: int, uniforms: Floats, out: La
 
 @kernel
 def path_probabilities(posterior: Posterior, queries: PathQueries, low: int, high: int, out: Floats) -> None:
-    """The probability of each of the queries low .. high; out: [queries], set.
-
-    The probability mass of the path so far is kept by state, and moves on by ``P(next label | state)``.
-    """
+    """The probability of each of the queries low .. high; out: [queries], set. The probability mass of the path so far
+    is kept by state, and moves on by ``P(next label | state)``."""
     table, labels = posterior.potentials.transition.shape
     order = posterior.order
     probabilities = np.empty(labels)
@@ -204,10 +194,9 @@ def path_probabilities(posterior: Posterior, queries: PathQueries, low: int, hig
 def tangents(posterior: Posterior, low: int, high: int, direction: ChainPotentials, out: ChainPotentials) -> None:
     """The derivative of the expected counts of sentences low .. high along a direction.
 
-    With D the total of the direction over the parts of a labelling, the derivative of the probability of
-    a part is its covariance with D: ``P(part) * (E[D | part] - E[D])``, and E[D | part] is the sum of
-    what the past is expected to bring given the part, the part's own, and what the future is expected to
-    bring.
+    With D the total of the direction over the parts of a labelling, the derivative of the probability of a part is its
+    covariance with D: ``P(part) * (E[D | part] - E[D])``, and E[D | part] is the sum of what the past is expected to
+    bring given the part, the part's own, and what the future is expected to bring.
 
     direction, out: shaped like the potentials; in out, unary and edge are set, the rest is added to.
     """

@@ -14,10 +14,8 @@ from dovetail.structures.loops import most_tokens
 def viterbi(
     potentials: ChainPotentials, offsets: Integers, low: int, high: int, order: int, labels_out: Labels, scores: Floats
 ) -> None:
-    """The best labelling of each sentence low .. high; ties go to the lowest label where they part last.
-
-    labels_out: [N], set; scores: [n], set to the score, minus infinity where no labelling is allowed.
-    """
+    """The best labelling of each sentence low .. high; ties go to the lowest label where they part last. labels_out:
+    [N], set; scores: [n], set to the score, minus infinity where no labelling is allowed."""
     unary, transition, start, end, edge = potentials
     labels = unary.shape[1]
     groups, stride, first_state = layout(order, labels)

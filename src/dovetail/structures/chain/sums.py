@@ -25,18 +25,9 @@ WORK = 1 << 21
 
 @inlined
 def forward(
-    unary: Floats,
-    edge: Floats | None,
-    weights: ChainWeights,
-    lengths: Integers,
-    steps: int,
-    order: int,
-    alpha: Floats,
-    inverse: Floats,
-    tail: Floats,
-    log_z: Floats,
-    exact: Booleans,
-) -> None:
+    unary: Floats, edge: Floats | None, weights: ChainWeights, lengths: Integers, steps: int, order: int, alpha: Floats,
+    inverse: Floats, tail: Floats, log_z: Floats, exact: Booleans,
+) -> None:  # fmt: skip
     """Normalised forward probabilities, and the log Z of every lane.
 
     ``alpha[s, t]`` is the probability of state s given the tokens up to t, ``inverse[t]`` is one over the sum
@@ -107,19 +98,9 @@ def forward(
 
 @inlined
 def backward(
-    unary: Floats,
-    edge: Floats | None,
-    weights: ChainWeights,
-    lengths: Integers,
-    steps: int,
-    order: int,
-    alpha: Floats,
-    inverse: Floats,
-    tail: Floats,
-    exact: Booleans,
-    beta: Floats,
-    gamma: Floats,
-) -> None:
+    unary: Floats, edge: Floats | None, weights: ChainWeights, lengths: Integers, steps: int, order: int, alpha: Floats,
+    inverse: Floats, tail: Floats, exact: Booleans, beta: Floats, gamma: Floats,
+) -> None:  # fmt: skip
     """Backward messages, and the node marginals in place of the unary weights.
 
     ``gamma[s, t] = unary[t] * beta[s, t] * inverse[t]``, so that ``alpha[s, t-1] * weight * gamma[s', t]`` is
@@ -169,10 +150,7 @@ def backward(
 
 @inlined
 def count(alpha: Floats, gamma: Floats, departures: Floats, steps: int, order: int, transition: Floats) -> None:
-    """Add the expected transitions of all lanes: ``sum_t alpha[s, t-1] * departures[s, c] * gamma[s', t]``.
-
-    alpha, gamma: [S + 1, >= steps, lanes]; transition: [S, L], added to.
-    """
+    """Add to transition [S, L], of all lanes: ``sum_t alpha[s, t-1] * departures[s, c] * gamma[s', t]``."""
     _, rows, lanes = alpha.shape
     labels = transition.shape[1]
     for s in range(transition.shape[0]):
@@ -220,17 +198,9 @@ def count_edges(
 
 @kernel
 def forward_backward(
-    unary: Floats,
-    edge: Floats | None,
-    weights: ChainWeights,
-    offsets: Integers,
-    sentences: Integers,
-    order: int,
-    log_z: Floats,
-    expected: ChainPotentials,
-    expected_edge: Floats | None,
-    messages: Messages,
-) -> None:
+    unary: Floats, edge: Floats | None, weights: ChainWeights, offsets: Integers, sentences: Integers, order: int,
+    log_z: Floats, expected: ChainPotentials, expected_edge: Floats | None, messages: Messages,
+) -> None:  # fmt: skip
     """Log Z, expected counts and messages of some sentences, given from the longest to the shortest.
 
     unary: [N, L]; edge, expected_edge: [N, L * L] or None; sentences: indices into offsets [n + 1].
@@ -328,10 +298,7 @@ def forward_backward(
 def log_messages(
     potentials: ChainPotentials, offsets: Integers, sentences: Integers, order: int, log_z: Floats, messages: Messages
 ) -> None:
-    """Log Z and the logarithms of the messages of some sentences.
-
-    log_z: [n], set; messages: rows of these sentences are set.
-    """
+    """Log Z [n] and the logarithms of the messages of some sentences, set."""
     unary, transition, start, end, edge = potentials
     past, future, base_token = messages
     labels = unary.shape[1]

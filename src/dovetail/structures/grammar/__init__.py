@@ -1,7 +1,5 @@
 """Trees of a weighted context-free grammar."""
 
-from __future__ import annotations
-
 from dovetail.rooms import open_room
 from dovetail.structures.grammar.batch import GrammarBatch, ParseChart
 from dovetail.structures.grammar.parts import (

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
 from dovetail.structures.contract import Floats, Integers, Parts, Structure
+from dovetail.structures.grammar import posterior, search
 from dovetail.structures.grammar.parts import (
     Derivation,
     Grammar,
@@ -28,25 +29,6 @@ from dovetail.structures.grammar.parts import (
     count_parts,
     occupied,
     tree_score,
-)
-from dovetail.structures.grammar.posterior import (
-    Draws,
-    SpanMarginals,
-    SpanTable,
-    descend,
-    log_inside,
-    means_below,
-    sample,
-    span_marginals,
-)
-from dovetail.structures.grammar.search import (
-    BestChart,
-    Labelling,
-    LazySearch,
-    follow,
-    label_marginals,
-    max_recall,
-    viterbi,
 )
 from dovetail.structures.grammar.sums import GrammarWeights, InsideChart, inside, outside
 from dovetail.structures.ragged import within
@@ -97,18 +79,17 @@ class ParseChart:
 
     def log_partition_and_marginals(self) -> tuple[float, GrammarPotentials]:
         """Both in one pass."""
-        log_z, counts, _ = self._posterior
-        return log_z, counts
+        return self._posterior[:2]
 
     def best(self) -> Derivation | None:
         """The tree with the highest score, None where there is none."""
         final = self._best.top[len(self) - 1] + self.potentials.root
         root = int(final.argmax())
-        return None if final[root] == -np.inf else follow(len(self), self.grammar, self._best, root)
+        return None if final[root] == -np.inf else search.follow(len(self), self.grammar, self._best, root)
 
     def scored(self, k: int) -> list[tuple[Derivation, float]]:
         """The k best trees (fewer if there are fewer) and their scores, best first."""
-        return list(islice(LazySearch(self.grammar, self.potentials, self._best, k).trees(), k)) if k > 0 else []
+        return list(islice(search.LazySearch(self.grammar, self.potentials, self._best, k).trees(), k)) if k > 0 else []
 
     def kbest(self, k: int) -> list[tuple[Derivation, float]]:
         """The k best trees (fewer if there are fewer) and their log-probabilities, best first."""
@@ -123,8 +104,9 @@ class ParseChart:
         log_z, chart = self._logs
         if log_z == -np.inf:
             raise InputError("every tree is forbidden")
-        g, draws = self.grammar, Draws.empty(len(uniforms), len(self))
-        sample(len(self), Rules.of(g), g.by_parent, g.parent_ptr, self.potentials, chart, log_z, uniforms, draws)
+        g, draws = self.grammar, posterior.Draws.empty(len(uniforms), len(self))
+        by_parent = (g.by_parent, g.parent_ptr)
+        posterior.sample(len(self), Rules.of(g), *by_parent, self.potentials, chart, log_z, uniforms, draws)
         return draws.trees()
 
     def score(self, tree: Derivation) -> float:
@@ -140,13 +122,13 @@ class ParseChart:
         """The derivative of the marginals when the potentials move along a direction, in the same shapes."""
         check_direction(direction, self.potentials)
         means, (_, chart) = self._zeros(), self._logs
-        means_below(len(self), Rules.of(self.grammar), self.potentials, chart, direction, means)
+        posterior.means_below(len(self), Rules.of(self.grammar), self.potentials, chart, direction, means)
         return self._descend(direction, means)[1]
 
-    def span_marginals(self) -> SpanMarginals:
+    def span_marginals(self) -> posterior.SpanMarginals:
         """The probability of every symbol and of every unary rule over every span."""
         _, _, upper = self._posterior
-        return span_marginals(len(self), self.grammar, self.potentials, self._logs[1], upper)
+        return posterior.span_marginals(len(self), self.grammar, self.potentials, self._logs[1], upper)
 
     def label_marginals(self, group: ArrayLike, unary_labels: Sequence[ArrayLike] | None = None) -> Floats:
         """The expected number of constituents of each label over each span: [cells, labels].
@@ -155,8 +137,8 @@ class ParseChart:
         labels that each unary rule puts over its span, from a chain of them; that of its parent unless given. It is
         a probability where no chain has a label twice.
         """
-        labelling = Labelling.of(self.grammar, group, unary_labels)
-        return label_marginals(self.grammar, self.span_marginals(), labelling)
+        labelling = search.Labelling.of(self.grammar, group, unary_labels)
+        return search.label_marginals(self.grammar, self.span_marginals(), labelling)
 
     def max_recall(
         self, group: ArrayLike, unary_labels: Sequence[ArrayLike] | None = None, cost: float | Floats = 0.0
@@ -167,17 +149,17 @@ class ParseChart:
         that are possible. Without a cost, every constituent that a grammar lets in is worth having however
         improbable; with one of 0.5, those more probable than not. ``cost`` may be one for each label.
         """
-        labelling = Labelling.of(self.grammar, group, unary_labels)
-        return max_recall(self.grammar, self.potentials, self.span_marginals(), labelling, cost)
+        labelling = search.Labelling.of(self.grammar, group, unary_labels)
+        return search.max_recall(self.grammar, self.potentials, self.span_marginals(), labelling, cost)
 
     @cached_property
     def _mask(self) -> Mask:
         return flags(self.mask, len(self), self.grammar.symbols)
 
     @cached_property
-    def _best(self) -> BestChart:
-        chart = BestChart.empty(len(self), self.grammar.symbols)
-        viterbi(len(self), Rules.of(self.grammar), self.potentials, self._mask, chart)
+    def _best(self) -> search.BestChart:
+        chart = search.BestChart.empty(len(self), self.grammar.symbols)
+        search.viterbi(len(self), Rules.of(self.grammar), self.potentials, self._mask, chart)
         return chart
 
     @cached_property
@@ -187,15 +169,15 @@ class ParseChart:
         return weights, *inside_sums(self.grammar, weights, self._mask)
 
     @cached_property
-    def _logs(self) -> tuple[float, SpanTable]:
+    def _logs(self) -> tuple[float, posterior.SpanTable]:
         """The logs of inside sums: of probabilities, or, where these underflow, by sums in log space."""
         _, log_z, chart = self._sums
         if not chart.lost[0]:
-            return log_z, SpanTable.logs(chart)
+            return log_z, posterior.SpanTable.logs(chart)
         logs = self._zeros()
         for table in logs:
             table.fill(-np.inf)
-        return log_inside(len(self), Rules.of(self.grammar), self.potentials, self._mask, logs), logs
+        return posterior.log_inside(len(self), Rules.of(self.grammar), self.potentials, self._mask, logs), logs
 
     @cached_property
     def _posterior(self) -> tuple[float, GrammarPotentials, Floats]:
@@ -210,7 +192,7 @@ class ParseChart:
         return self._logs[0], counts, upper
 
     def _descend(
-        self, direction: GrammarPotentials, means: SpanTable
+        self, direction: GrammarPotentials, means: posterior.SpanTable
     ) -> tuple[GrammarPotentials, GrammarPotentials, float, Floats]:
         """Expected counts, their derivatives, the entropy, and the probability of every upper symbol."""
         log_z, chart = self._logs
@@ -218,12 +200,12 @@ class ParseChart:
         probability, change = self._zeros(), self._zeros()
         if log_z == -np.inf:
             return counts, moves, 0.0, probability.top
-        tables = direction, means, probability, change, counts, moves
-        entropy = descend(len(self), Rules.of(self.grammar), self.potentials, chart, log_z, *tables)
+        flow = posterior.Flow(direction, means, probability, change, counts, moves)
+        entropy = posterior.descend(len(self), Rules.of(self.grammar), self.potentials, chart, log_z, flow)
         return counts, moves, entropy, probability.top
 
-    def _zeros(self) -> SpanTable:
-        return SpanTable.zeros(len(self), self.grammar.symbols)
+    def _zeros(self) -> posterior.SpanTable:
+        return posterior.SpanTable.zeros(len(self), self.grammar.symbols)
 
 
 def flags(mask: Mask | None, n: int, symbols: int) -> Mask:
@@ -243,11 +225,9 @@ def inside_sums(grammar: Grammar, weights: GrammarWeights, mask: Mask) -> tuple[
 def outside_sums(
     grammar: Grammar, weights: GrammarWeights, mask: Mask, log_z: float, chart: InsideChart, counts: GrammarPotentials
 ) -> Floats | None:
-    """Add the expected counts to ``counts``, zeros; the outside values of upper symbols, [cells, S].
-
-    None where it turns out that not every word has one tag: then the counts are not to be trusted.
-    """
-    n, above = len(counts.tag), SpanTable.zeros(len(counts.tag), grammar.symbols)
+    """Add the expected counts to ``counts``, zeros; the outside values of upper symbols, [cells, S]. None where it
+    turns out that not every word has one tag: then the counts are not to be trusted."""
+    n, above = len(counts.tag), posterior.SpanTable.zeros(len(counts.tag), grammar.symbols)
     if log_z > -np.inf:
         outside(n, Rules.of(grammar), weights, mask, chart, above.top, above.bottom, counts)
         if not abs(counts.tag.sum() - n) < 1e-6 * n:
@@ -293,10 +273,7 @@ class GrammarBatch(Structure[TreePotentials, Trees]):
         return np.array(self._map(ParseChart.log_partition))
 
     def log_partition_and_marginals(self, in_place: bool = False) -> tuple[Floats, TreePotentials]:
-        """log Z of every sentence [n] and the marginals, in one pass: the step of training.
-
-        in_place: the marginals are written over the potentials, all but those of roots.
-        """
+        """Both in one pass, the step of training; ``in_place`` over the potentials, all but those of roots."""
         if in_place:
             found = run_shards(self._sums_in_place, range(len(self)), self.threads)
         else:

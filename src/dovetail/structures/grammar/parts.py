@@ -159,32 +159,19 @@ class GrammarPotentials(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        grammar: Grammar,
-        tag: ArrayLike,
-        begin: ArrayLike | None = None,
-        split: ArrayLike | None = None,
-        end: ArrayLike | None = None,
-        span: ArrayLike | None = None,
-        unary_begin: ArrayLike | None = None,
-        unary_end: ArrayLike | None = None,
-        root: ArrayLike | None = None,
-    ) -> GrammarPotentials:
+        cls, grammar: Grammar, tag: ArrayLike, begin: ArrayLike | None = None, split: ArrayLike | None = None,
+        end: ArrayLike | None = None, span: ArrayLike | None = None, unary_begin: ArrayLike | None = None,
+        unary_end: ArrayLike | None = None, root: ArrayLike | None = None,
+    ) -> GrammarPotentials:  # fmt: skip
         """Potentials from whatever is like arrays; what is not given is zero, the same everywhere."""
 
         def table(values: ArrayLike | None, width: int) -> Floats:
             return np.zeros((1, width)) if values is None else np.ascontiguousarray(np.atleast_2d(values), np.float64)
 
-        return cls(
-            table(tag, grammar.tags),
-            table(begin, grammar.rules),
-            table(split, grammar.rules),
-            table(end, grammar.rules),
-            table(span, grammar.symbols),
-            table(unary_begin, grammar.unaries),
-            table(unary_end, grammar.unaries),
-            np.zeros(grammar.symbols) if root is None else np.asarray(root, np.float64),
-        )
+        rules = (table(values, grammar.rules) for values in (begin, split, end))
+        unaries = (table(values, grammar.unaries) for values in (unary_begin, unary_end))
+        top = np.zeros(grammar.symbols) if root is None else np.asarray(root, np.float64)
+        return cls._make([table(tag, grammar.tags), *rules, table(span, grammar.symbols), *unaries, top])
 
     def zeros(self) -> GrammarPotentials:
         """Zeros in the same shapes."""
@@ -203,6 +190,12 @@ class Derivation(NamedTuple):
     tags: Labels  # [n]
     binary: Labels  # [n - 1, 4]: rule, begin, split, end
     unary: Labels  # [unaries used, 3]: rule, begin, end
+
+    @classmethod
+    def of(cls, root: int, tags: ArrayLike, binary: ArrayLike, unary: ArrayLike) -> Derivation:
+        """From lists of uses."""
+        tables = (np.array(uses, np.int32).reshape(-1, size) for uses, size in ((binary, 4), (unary, 3)))
+        return cls(root, np.asarray(tags, np.int32), *tables)
 
 
 Uses = tuple[Floats, Integers | Labels, Labels]

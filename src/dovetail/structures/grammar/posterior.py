@@ -16,6 +16,7 @@ from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Floats, Labels
 from dovetail.structures.grammar.parts import Derivation, Grammar, GrammarPotentials, Mask, Rules, cell_count
 from dovetail.structures.grammar.sums import InsideChart, at, binary_total, cell, unary_total
+from dovetail.structures.loops import log_add
 
 
 class SpanTable(NamedTuple):
@@ -34,14 +35,6 @@ class SpanTable(NamedTuple):
         """The logs of the inside values of a chart of probabilities."""
         with np.errstate(divide="ignore"):
             return cls(*(np.log(values) + chart.scale[:, None] for values in (chart.bottom, chart.top)))
-
-
-@inner
-def log_add(a: float, b: float) -> float:
-    """log(exp(a) + exp(b))."""
-    if a < b:
-        a, b = b, a
-    return a if b == -np.inf else a + np.log1p(np.exp(b - a))
 
 
 @inner
@@ -136,6 +129,17 @@ def means_below(
                     top[a] += share * (unary_total(direction, i, j, c, u, a) + bottom[b])
 
 
+class Flow(NamedTuple):
+    """What is passed down from the top of a sentence, along a direction."""
+
+    direction: GrammarPotentials
+    means: SpanTable  # what :func:`means_below` makes of the direction
+    probability: SpanTable  # of symbols over spans: zeros, added to, as are all below
+    change: SpanTable  # its derivative
+    counts: GrammarPotentials  # the expected counts of parts
+    moves: GrammarPotentials  # their derivatives
+
+
 @inner
 def add_binary(counts: GrammarPotentials, i: int, k: int, j: int, c: int, q: int, a: int, amount: float) -> None:
     """Add an amount to the parts of a use of a binary rule; see :func:`binary_total`."""
@@ -146,21 +150,9 @@ def add_binary(counts: GrammarPotentials, i: int, k: int, j: int, c: int, q: int
 
 
 @inner
-def descend_unaries(
-    i: int,
-    j: int,
-    n: int,
-    rules: Rules,
-    p: GrammarPotentials,
-    chart: SpanTable,
-    direction: GrammarPotentials,
-    means: SpanTable,
-    probability: SpanTable,
-    change: SpanTable,
-    counts: GrammarPotentials,
-    moves: GrammarPotentials,
-) -> float:
+def descend_unaries(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, flow: Flow) -> float:
     """From the upper symbols of a span to the lower ones; returns its part of the entropy."""
+    direction, means, probability, change, counts, moves = flow
     c, entropy = cell(i, j, n), 0.0
     for a in range(chart.top.shape[1]):
         if probability.top[c, a] > 0.0 and chart.bottom[c, a] > -np.inf:
@@ -191,21 +183,9 @@ def descend_unaries(
 
 
 @inner
-def descend_splits(
-    i: int,
-    j: int,
-    n: int,
-    rules: Rules,
-    p: GrammarPotentials,
-    chart: SpanTable,
-    direction: GrammarPotentials,
-    means: SpanTable,
-    probability: SpanTable,
-    change: SpanTable,
-    counts: GrammarPotentials,
-    moves: GrammarPotentials,
-) -> float:
+def descend_splits(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, flow: Flow) -> float:
     """From the lower symbols of a span to the upper ones of its parts; returns its part of the entropy."""
+    direction, means, probability, change, counts, moves = flow
     c, entropy = cell(i, j, n), 0.0
     for k in range(i + 1, j):
         lc, rc = cell(i, k, n), cell(k, j, n)
@@ -221,9 +201,8 @@ def descend_splits(
                 share = np.exp(log_share)
                 if share == 0.0:
                     continue
-                own = (
-                    binary_total(direction, i, k, j, c, q, a) + means.top[lc, b] + means.top[rc, d] - means.bottom[c, a]
-                )
+                own = means.top[lc, b] + means.top[rc, d] - means.bottom[c, a]
+                own += binary_total(direction, i, k, j, c, q, a)
                 amount = share * probability.bottom[c, a]
                 moved = share * (change.bottom[c, a] + probability.bottom[c, a] * own)
                 entropy -= amount * log_share
@@ -237,24 +216,9 @@ def descend_splits(
 
 
 @kernel
-def descend(
-    n: int,
-    rules: Rules,
-    p: GrammarPotentials,
-    chart: SpanTable,
-    log_z: float,
-    direction: GrammarPotentials,
-    means: SpanTable,
-    probability: SpanTable,
-    change: SpanTable,
-    counts: GrammarPotentials,
-    moves: GrammarPotentials,
-) -> float:
-    """From a filled chart, the expected counts of all parts and their derivatives along a direction; the entropy.
-
-    means: what :func:`means_below` makes of the direction. probability, change (of symbols over spans), counts, moves
-    (of parts): zeros, added to.
-    """
+def descend(n: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, log_z: float, flow: Flow) -> float:
+    """From a filled chart, the expected counts of all parts and their derivatives along a direction; the entropy."""
+    direction, means, probability, change, counts, moves = flow
     entropy, mean = 0.0, 0.0
     for a in range(chart.top.shape[1]):
         log_share = chart.top[n - 1, a] + p.root[a] - log_z
@@ -270,9 +234,8 @@ def descend(
     for length in range(n, 0, -1):
         for i in range(n - length + 1):
             j = i + length
-            tables = (direction, means, probability, change, counts, moves)
-            entropy += descend_unaries(i, j, n, rules, p, chart, *tables)
-            entropy += descend_splits(i, j, n, rules, p, chart, *tables)
+            entropy += descend_unaries(i, j, n, rules, p, chart, flow)
+            entropy += descend_splits(i, j, n, rules, p, chart, flow)
             if length == 1:
                 for t in range(p.tag.shape[1]):
                     counts.tag[i, t] += probability.bottom[cell(i, j, n), t]
@@ -376,16 +339,9 @@ def draw_unary(
 
 @inner
 def draw_split(
-    i: int,
-    j: int,
-    n: int,
-    a: int,
-    rules: Rules,
-    by_parent: Labels,
-    p: GrammarPotentials,
-    chart: SpanTable,
+    i: int, j: int, n: int, a: int, rules: Rules, by_parent: Labels, p: GrammarPotentials, chart: SpanTable,
     uniform: float,
-) -> tuple[int, int]:
+) -> tuple[int, int]:  # fmt: skip
     """The binary rule and the split of a span with symbol a below. by_parent: the rules of a."""
     c, rule, split, passed = cell(i, j, n), -1, -1, 0.0
     for k in range(i + 1, j):
@@ -403,16 +359,9 @@ def draw_split(
 
 @kernel
 def sample(
-    n: int,
-    rules: Rules,
-    by_parent: Labels,
-    parent_ptr: Labels,
-    p: GrammarPotentials,
-    chart: SpanTable,
-    log_z: float,
-    uniforms: Floats,
-    out: Draws,
-) -> None:
+    n: int, rules: Rules, by_parent: Labels, parent_ptr: Labels, p: GrammarPotentials, chart: SpanTable, log_z: float,
+    uniforms: Floats, out: Draws,
+) -> None:  # fmt: skip
     """Fill ``out`` with trees. uniforms: [m, 3 n]; by_parent, parent_ptr: see :class:`Grammar`."""
     stack = np.empty((n + 1, 3), np.int64)
     for m in range(len(out.root)):

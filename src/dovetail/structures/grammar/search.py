@@ -17,7 +17,7 @@ from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Floats, Labels
 from dovetail.structures.grammar.parts import Derivation, Grammar, GrammarPotentials, Mask, Rules, cell_count, cells
 from dovetail.structures.grammar.posterior import SpanMarginals
-from dovetail.structures.grammar.sums import at, binary_total, cell, unary_total
+from dovetail.structures.grammar.sums import at, binary_total, cell, unary_ends, unary_total
 
 # A symbol over a span, above (True) or below a unary rule: symbol, begin, end, above.
 Vertex = tuple[int, int, int, bool]
@@ -75,8 +75,11 @@ def best_splits(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, mask
 
 
 @kernel
-def viterbi(n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: BestChart) -> None:
-    """Fill an empty chart with the best score of every symbol over every span. mask: [cells, S]."""
+def viterbi(
+    n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: BestChart, over: Floats | None = None
+) -> None:
+    """Fill an empty chart with the best score of every symbol over every span. mask: [cells, S]. over: [cells, U], what
+    unary rules score over spans, in place of what ``p.span`` says of their parents."""
     symbols = chart.top.shape[1]
     for length in range(1, n + 1):
         for i in range(n - length + 1):
@@ -96,6 +99,8 @@ def viterbi(n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: BestC
                 a, below = rules.unary_parent[u], chart.bottom[c, rules.unary_child[u]]
                 if below > -np.inf and mask[c, a]:
                     score = below + unary_total(p, i, j, c, u, a)
+                    if over is not None:
+                        score = below + unary_ends(p, i, j, u) + over[c, u]
                     if score > chart.top[c, a]:
                         chart.top[c, a], chart.unary[c, a] = score, u
             list_active(c, chart)
@@ -131,9 +136,7 @@ def follow(n: int, grammar: Grammar, chart: BestChart, root: int, begin: int = 0
             binary.append((rule, i - begin, k - begin, j - begin))
             stack.append((int(grammar.left[rule]), i, k, True))
             stack.append((int(grammar.right[rule]), k, j, True))
-    return Derivation(
-        root, tags, np.array(binary[::-1], np.int32).reshape(-1, 4), np.array(unary[::-1], np.int32).reshape(-1, 3)
-    )
+    return Derivation.of(root, tags, binary[::-1], unary[::-1])
 
 
 class Use(NamedTuple):
@@ -212,8 +215,7 @@ class LazySearch:
             elif use.rule >= 0:
                 unary.append((use.rule, i, j))
             stack += zip(use.children, ranks, strict=True)
-        tables = np.array(binary[::-1], np.int32).reshape(-1, 4), np.array(unary[::-1], np.int32).reshape(-1, 3)
-        return Derivation(top.use.children[0][0], tags, *tables), top.score
+        return Derivation.of(top.use.children[0][0], tags, binary[::-1], unary[::-1]), top.score
 
     def ask(self, vertex: Vertex, rank: int) -> bool:
         """Find the trees of a vertex up to a rank; whether there are so many. No recursion, as trees are deep."""
@@ -349,11 +351,7 @@ class Labelling(NamedTuple):
 
 
 def label_marginals(grammar: Grammar, marginals: SpanMarginals, labelling: Labelling) -> Floats:
-    """The expected number of constituents of each label over each span: [cells, labels].
-
-    Of symbols in their lower place and of all labels of a unary rule. It is a probability where no chain of unary
-    rules has a label twice.
-    """
+    """See :meth:`ParseChart.label_marginals`: those of symbols in their lower place, and of labels of unary rules."""
     counts = np.zeros((len(marginals.lower), labelling.size))
     labelled = np.flatnonzero(labelling.group >= 0)
     np.add.at(counts.T, labelling.group[labelled], marginals.lower.T[labelled])
@@ -363,16 +361,10 @@ def label_marginals(grammar: Grammar, marginals: SpanMarginals, labelling: Label
 
 
 def max_recall(
-    grammar: Grammar,
-    potentials: GrammarPotentials,
-    marginals: SpanMarginals,
-    labelling: Labelling,
+    grammar: Grammar, potentials: GrammarPotentials, marginals: SpanMarginals, labelling: Labelling,
     cost: float | Floats,
-) -> Derivation | None:
-    """The possible tree with the largest sum of label marginals less ``cost`` a constituent, and tag marginals.
-
-    ``cost``: one for all labels, or [labels].
-    """
+) -> Derivation | None:  # fmt: skip
+    """See :meth:`ParseChart.max_recall`."""
     n = len(potentials.tag)
     gain = label_marginals(grammar, marginals, labelling) - cost
     padded = np.concatenate([gain, np.zeros((len(gain), 1))], axis=1)  # the last column is of the group -1
@@ -383,30 +375,7 @@ def max_recall(
     tag = marginals.lower[cells(n, np.arange(n), np.arange(1, n + 1)), : grammar.tags]
     gains = allowed._replace(tag=np.ascontiguousarray(tag), span=np.ascontiguousarray(padded[:, labelling.group]))
     chart = BestChart.empty(n, grammar.symbols)
-    best_gains(n, Rules.of(grammar), gains, (marginals.symbol > 0.0).astype(np.uint8), by_rule, chart)
+    viterbi(n, Rules.of(grammar), gains, (marginals.symbol > 0.0).astype(np.uint8), chart, by_rule)
     final = np.where(marginals.upper[n - 1] > 0.0, chart.top[n - 1], -np.inf)
     root = int(final.argmax())
     return None if final[root] == -np.inf else follow(n, grammar, chart, root)
-
-
-@kernel
-def best_gains(n: int, rules: Rules, gains: GrammarPotentials, mask: Mask, by_rule: Floats, chart: BestChart) -> None:
-    """As :func:`viterbi`, but a unary rule over a span gains ``by_rule`` [cells, U] and nothing for its parent."""
-    for length in range(1, n + 1):
-        for i in range(n - length + 1):
-            j = i + length
-            c = cell(i, j, n)
-            if length > 1:
-                best_splits(i, j, n, rules, gains, mask, chart)
-            else:
-                for t in range(gains.tag.shape[1]):
-                    if mask[c, t]:
-                        chart.bottom[c, t] = gains.tag[i, t]
-            chart.top[c] = chart.bottom[c]
-            ui, uj = at(i, gains.unary_begin), at(j, gains.unary_end)
-            for u in range(len(rules.unary_parent)):
-                a, below = rules.unary_parent[u], chart.bottom[c, rules.unary_child[u]]
-                score = below + gains.unary_begin[ui, u] + gains.unary_end[uj, u] + by_rule[c, u]
-                if mask[c, a] and score > chart.top[c, a]:
-                    chart.top[c, a], chart.unary[c, a] = score, u
-            list_active(c, chart)

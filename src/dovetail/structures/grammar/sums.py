@@ -81,15 +81,9 @@ class InsideChart(NamedTuple):
     @classmethod
     def empty(cls, n: int, symbols: int) -> InsideChart:
         """A chart for n words, to be filled."""
-        shape = (cell_count(n), symbols)
-        return cls(
-            np.zeros(shape),
-            np.zeros(shape),
-            np.zeros(shape[0]),
-            np.empty(shape, np.int32),
-            np.zeros(shape[0], np.int32),
-            np.zeros(1, np.int32),
-        )
+        cells, (bottom, top) = cell_count(n), np.zeros((2, cell_count(n), symbols))
+        active, number, lost = np.empty((cells, symbols), np.int32), np.zeros(cells, np.int32), np.zeros(1, np.int32)
+        return cls(bottom, top, np.zeros(cells), active, number, lost)
 
 
 @kernel
@@ -99,14 +93,8 @@ def cell(i: int, j: int, n: int) -> int:
 
 
 @kernel
-def row(p: int, table: Table) -> int:
-    """Which row of a table holds for position p: the only one, if there is one."""
-    return p if table.weight.shape[0] > 1 else 0
-
-
-@kernel
 def at(p: int, table: Floats) -> int:
-    """Which row of a table of potentials holds for position p: the only one, if there is one."""
+    """Which row of a table holds for position p: the only one, if there is one."""
     return p if table.shape[0] > 1 else 0
 
 
@@ -118,10 +106,15 @@ def binary_total(p: GrammarPotentials, i: int, k: int, j: int, c: int, q: int, a
 
 
 @inner
+def unary_ends(p: GrammarPotentials, i: int, j: int, u: int) -> float:
+    """The sum of those parts of a use of unary rule u over words i to j that depend on where it begins or ends."""
+    return float(p.unary_begin[at(i, p.unary_begin), u] + p.unary_end[at(j, p.unary_end), u])
+
+
+@inner
 def unary_total(p: GrammarPotentials, i: int, j: int, c: int, u: int, a: int) -> float:
     """The sum of the parts of a use of unary rule u, with parent a, over words i to j, span c."""
-    own = p.unary_begin[at(i, p.unary_begin), u] + p.unary_end[at(j, p.unary_end), u]
-    return float(own + p.span[at(c, p.span), a])
+    return float(unary_ends(p, i, j, u) + p.span[at(c, p.span), a])
 
 
 @inner
@@ -131,24 +124,15 @@ def splits_base(i: int, j: int, n: int, chart: InsideChart, split: Table) -> flo
     for k in range(i + 1, j):
         lc, rc = cell(i, k, n), cell(k, j, n)
         if chart.number[lc] and chart.number[rc]:
-            base = max(base, chart.scale[lc] + chart.scale[rc] + split.shift[row(k, split)])
+            base = max(base, chart.scale[lc] + chart.scale[rc] + split.shift[at(k, split.weight)])
     return base
 
 
 @inner
 def add_rules(
-    first: int,
-    last: int,
-    children: float,
-    c: int,
-    bi: int,
-    sk: int,
-    ej: int,
-    rules: Rules,
-    weights: GrammarWeights,
-    mask: Mask,
-    chart: InsideChart,
-) -> None:
+    first: int, last: int, children: float, c: int, bi: int, sk: int, ej: int, rules: Rules, weights: GrammarWeights,
+    mask: Mask, chart: InsideChart,
+) -> None:  # fmt: skip
     """Add the rules ``first`` to ``last`` over the same children, of this inside value, to ``bottom``."""
     for q in range(first, last):
         a = rules.parent[q]
@@ -165,12 +149,12 @@ def add_splits(
 ) -> None:
     """Sum the binary rules over a span into ``bottom``, relative to exp(base)."""
     symbols = chart.top.shape[1]
-    c, bi, ej = cell(i, j, n), row(i, weights.begin), row(j, weights.end)
+    c, bi, ej = cell(i, j, n), at(i, weights.begin.weight), at(j, weights.end.weight)
     for k in range(i + 1, j):
         lc, rc = cell(i, k, n), cell(k, j, n)
         if chart.number[lc] == 0 or chart.number[rc] == 0:
             continue
-        sk = row(k, weights.split)
+        sk = at(k, weights.split.weight)
         factor = np.exp(chart.scale[lc] + chart.scale[rc] + weights.split.shift[sk] - base)
         for x in range(chart.number[lc]):
             b = chart.active[lc, x]
@@ -193,7 +177,7 @@ def add_splits(
 def add_unaries(i: int, j: int, n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: InsideChart) -> float:
     """Fill ``top`` from ``bottom``, both relative to a new scale; returns by how much its log grows."""
     c = cell(i, j, n)
-    ui, uj, sc = row(i, weights.unary_begin), row(j, weights.unary_end), row(c, weights.span)
+    ui, uj, sc = at(i, weights.unary_begin.weight), at(j, weights.unary_end.weight), at(c, weights.span.weight)
     extra = weights.unary_begin.shift[ui] + weights.unary_end.shift[uj] + weights.span.shift[sc]
     of_bottom, of_unary = np.exp(min(0.0, -extra)), np.exp(min(0.0, extra))
     for u in range(len(rules.unary_parent)):
@@ -258,15 +242,15 @@ def inside(n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: Ins
                 if base == -np.inf:
                     continue
                 add_splits(i, j, n, base, rules, weights, mask, chart)
-                sc = row(c, weights.span)
+                sc = at(c, weights.span.weight)
                 for a in range(tags, symbols):
                     w = chart.bottom[c, a] * weights.span.weight[sc, a]
                     if w < UNDERFLOW and chart.bottom[c, a] > 0.0 and weights.span.weight[sc, a] > 0.0:
                         chart.lost[0] = 1
                     chart.bottom[c, a] = w
                 base += (
-                    weights.begin.shift[row(i, weights.begin)]
-                    + weights.end.shift[row(j, weights.end)]
+                    weights.begin.shift[at(i, weights.begin.weight)]
+                    + weights.end.shift[at(j, weights.end.weight)]
                     + weights.span.shift[sc]
                 )
             base += add_unaries(i, j, n, rules, weights, mask, chart)
@@ -281,20 +265,12 @@ def inside(n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: Ins
 
 @inner
 def outside_unaries(
-    i: int,
-    j: int,
-    n: int,
-    rules: Rules,
-    weights: GrammarWeights,
-    mask: Mask,
-    chart: InsideChart,
-    top: Floats,
-    bottom: Floats,
-    counts: GrammarPotentials,
-) -> None:
+    i: int, j: int, n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: InsideChart, top: Floats,
+    bottom: Floats, counts: GrammarPotentials,
+) -> None:  # fmt: skip
     """The outside values of a span's ``bottom`` from those of its ``top``, and the counts of its unary rules."""
     c = cell(i, j, n)
-    ui, uj, sc = row(i, weights.unary_begin), row(j, weights.unary_end), row(c, weights.span)
+    ui, uj, sc = at(i, weights.unary_begin.weight), at(j, weights.unary_end.weight), at(c, weights.span.weight)
     extra = weights.unary_begin.shift[ui] + weights.unary_end.shift[uj] + weights.span.shift[sc]
     factor = np.exp(extra)
     for x in range(chart.number[c]):
@@ -306,25 +282,16 @@ def outside_unaries(
             w *= top[c, a] * factor
             bottom[c, b] += w
             count = w * chart.bottom[c, b]
-            counts.unary_begin[row(i, weights.unary_begin), u] += count
-            counts.unary_end[row(j, weights.unary_end), u] += count
+            counts.unary_begin[ui, u] += count
+            counts.unary_end[uj, u] += count
             counts.span[sc, a] += count
 
 
 @inner
 def outside_rules(
-    first: int,
-    last: int,
-    children: float,
-    c: int,
-    bi: int,
-    sk: int,
-    ej: int,
-    rules: Rules,
-    weights: GrammarWeights,
-    bottom: Floats,
-    counts: GrammarPotentials,
-) -> float:
+    first: int, last: int, children: float, c: int, bi: int, sk: int, ej: int, rules: Rules, weights: GrammarWeights,
+    bottom: Floats, counts: GrammarPotentials,
+) -> float:  # fmt: skip
     """The counts of the rules ``first`` to ``last`` over the same children; their sum but for the children's values."""
     total = 0.0
     for q in range(first, last):
@@ -340,20 +307,13 @@ def outside_rules(
 
 @kernel
 def outside_splits(
-    i: int,
-    j: int,
-    n: int,
-    rules: Rules,
-    weights: GrammarWeights,
-    chart: InsideChart,
-    top: Floats,
-    bottom: Floats,
+    i: int, j: int, n: int, rules: Rules, weights: GrammarWeights, chart: InsideChart, top: Floats, bottom: Floats,
     counts: GrammarPotentials,
-) -> None:
+) -> None:  # fmt: skip
     """The outside values of the parts of a span's splits from its own, and the counts of its binary rules."""
     symbols = chart.top.shape[1]
-    c, bi, ej = cell(i, j, n), row(i, weights.begin), row(j, weights.end)
-    sc = row(c, weights.span)
+    c, bi, ej = cell(i, j, n), at(i, weights.begin.weight), at(j, weights.end.weight)
+    sc = at(c, weights.span.weight)
     for a in range(weights.tag.weight.shape[1], symbols):
         counts.span[sc, a] += bottom[c, a] * chart.bottom[c, a]
         bottom[c, a] *= weights.span.weight[sc, a]
@@ -362,7 +322,7 @@ def outside_splits(
         lc, rc = cell(i, k, n), cell(k, j, n)
         if chart.number[lc] == 0 or chart.number[rc] == 0:
             continue
-        sk = row(k, weights.split)
+        sk = at(k, weights.split.weight)
         factor = np.exp(chart.scale[lc] + chart.scale[rc] + weights.split.shift[sk] + shared)
         for x in range(chart.number[lc]):
             b = chart.active[lc, x]
@@ -394,20 +354,12 @@ def outside_splits(
 
 @kernel
 def outside(
-    n: int,
-    rules: Rules,
-    weights: GrammarWeights,
-    mask: Mask,
-    chart: InsideChart,
-    top: Floats,
-    bottom: Floats,
+    n: int, rules: Rules, weights: GrammarWeights, mask: Mask, chart: InsideChart, top: Floats, bottom: Floats,
     counts: GrammarPotentials,
-) -> None:
-    """Add the expected counts of all parts to ``counts``, from a chart that :func:`inside` has filled.
-
-    top, bottom: [cells, S] zeros, in which the outside values are left, times exp(scale) / Z: times the inside
-    values, they are probabilities.
-    """
+) -> None:  # fmt: skip
+    """Add the expected counts of all parts to ``counts``, from a chart that :func:`inside` has filled. top, bottom:
+    [cells, S] zeros, in which the outside values are left, times exp(scale) / Z: times the inside values, they are
+    probabilities."""
     symbols = chart.top.shape[1]
     total = 0.0
     for a in range(symbols):

@@ -49,13 +49,7 @@ class NestedBatch(Ragged[NestedPotentials, NestedSegments]):
     answers: ClassVar[str] = "segmentation"
 
     def __post_init__(self) -> None:
-        labels, tokens = self.potentials.labels, int(self.offsets[-1])
-        elements, phrases = labels + 1, self.phrases
-        shapes = NestedPotentials(
-            *((tokens, elements), (tokens, 2 * labels), (tokens, 2 * labels), (tokens, 2 * labels)),  # type: ignore[arg-type]
-            *((tokens * phrases, 2 * labels), (elements, labels), (elements, elements)),  # type: ignore[arg-type]
-            *((elements, elements, elements), (elements, elements)),  # type: ignore[arg-type]
-        )
+        shapes = NestedPotentials.shapes(int(self.offsets[-1]), self.potentials.labels, self.phrases)
         for name, table, shape in zip(NestedPotentials._fields, self.potentials, shapes, strict=True):
             if table.shape != shape:
                 raise InputError(f"{name} has shape {table.shape}, expected {shape}")

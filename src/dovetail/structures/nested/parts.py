@@ -50,18 +50,14 @@ class NestedPotentials(NamedTuple):
     @classmethod
     def zeros(cls, tokens: int, labels: int, phrases: int = 0) -> NestedPotentials:
         """Potentials of zero, for phrases of up to so many tokens."""
-        elements = labels + 1
-        return cls(
-            np.zeros((tokens, elements)),
-            np.zeros((tokens, 2 * labels)),
-            np.zeros((tokens, 2 * labels)),
-            np.zeros((tokens, 2 * labels)),
-            np.zeros((tokens * phrases, 2 * labels)),
-            np.zeros((elements, labels)),
-            np.zeros((elements, elements)),
-            np.zeros((elements, elements, elements)),
-            np.zeros((elements, elements)),
-        )
+        return cls(*map(np.zeros, cls.shapes(tokens, labels, phrases)))
+
+    @staticmethod
+    def shapes(tokens: int, labels: int, phrases: int) -> list[tuple[int, ...]]:
+        """The shapes of the tables, for phrases of up to so many tokens."""
+        elements, of_segments = labels + 1, (tokens, 2 * labels)
+        tables = [(elements, labels), (elements, elements), (elements, elements, elements), (elements, elements)]
+        return [(tokens, elements), of_segments, of_segments, of_segments, (tokens * phrases, 2 * labels), *tables]
 
 
 TABLES = ("nest", "first", "sibling", "last")
@@ -177,10 +173,7 @@ class NestedGrammar:
 
     @cached_property
     def chains(self) -> dict[tuple[int, int], Chain]:
-        """Each unary rule: a segment holds one word, or another segment over the same words.
-
-        A word in two segments is one rule; the inner segment has no symbol of its own then.
-        """
+        """Each unary rule: a segment holds a word, or another segment over the same words, or one that holds a word."""
         (nest, first, _, last), found = self.entries, {}
         for context, x, y in np.ndindex(self.labels + 1, self.labels, self.labels):
             parent = self.segment(x, context)

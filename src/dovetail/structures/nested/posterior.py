@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Floats, Integers
+from dovetail.structures.loops import most_tokens
 from dovetail.structures.nested.parts import NestedPotentials
 from dovetail.structures.nested.sums import NestedChart, Tables, inside, new_chart, power
 
@@ -94,15 +95,9 @@ def negligible(c: int, right: int, chart: NestedChart, slopes: Slopes) -> bool:
 
 @inner
 def open_span(
-    c: int,
-    right: int,
-    tables: Tables,
-    chart: NestedChart,
-    slopes: Slopes,
-    counts: NestedPotentials,
-    slope: Floats,
+    c: int, right: int, tables: Tables, chart: NestedChart, slopes: Slopes, counts: NestedPotentials, slope: Floats,
     proper: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """From the slopes of a span's other sums that of its ``split``, [T, T + 1]. proper: [T] to work in."""
     labels = chart.inner.shape[1]
     split, inner, content = chart.split[c], chart.inner[c], chart.content[c]
@@ -149,16 +144,9 @@ def open_span(
 
 @inner
 def outside_splits(
-    a: int,
-    i: int,
-    d: int,
-    longest: int,
-    tables: Tables,
-    chart: NestedChart,
-    slopes: Slopes,
-    counts: NestedPotentials,
+    a: int, i: int, d: int, longest: int, tables: Tables, chart: NestedChart, slopes: Slopes, counts: NestedPotentials,
     slope: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """From the slope of ``split`` of a span, [T, T + 1], to the parts of its splits."""
     labels = chart.inner.shape[1]
     c, first, last = i * longest + d - 1, i * longest - 1, (i + d - 1) * longest + d - 1
@@ -232,22 +220,12 @@ def outside(
 
 @kernel
 def sums(
-    offsets: Integers,
-    low: int,
-    high: int,
-    bound: int,
-    phrases: int,
-    p: NestedPotentials,
-    tables: Tables,
-    counts: NestedPotentials,
-    with_counts: bool,
-    log_z: Floats,
-) -> None:
+    offsets: Integers, low: int, high: int, bound: int, phrases: int, p: NestedPotentials, tables: Tables,
+    counts: NestedPotentials, with_counts: bool, log_z: Floats,
+) -> None:  # fmt: skip
     """log Z [n] of sentences low to high, and with_counts the expected counts of all parts, added to ``counts``."""
     labels = p.nest.shape[1]
-    most = 0
-    for s in range(low, high):
-        most = max(most, offsets[s + 1] - offsets[s])
+    most = most_tokens(offsets, low, high)
     cells = most * min(most, bound)
     chart = new_chart(most, cells, labels)
     slopes = new_slopes(cells if with_counts else 0, labels)
@@ -266,15 +244,9 @@ def sums(
 
 @kernel
 def segment_probabilities(
-    a: int,
-    n: int,
-    longest: int,
-    phrases: int,
-    p: NestedPotentials,
-    tables: Tables,
-    counts: NestedPotentials,
+    a: int, n: int, longest: int, phrases: int, p: NestedPotentials, tables: Tables, counts: NestedPotentials,
     out: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """The probability of every segment of one sentence. out: [n, longest, T]; counts are used up."""
     labels = p.nest.shape[1]
     chart, slopes = new_chart(n, n * longest, labels), new_slopes(n * longest, labels)

@@ -11,23 +11,11 @@ from dovetail.structures.nested.parts import NestedPotentials
 
 @kernel
 def walk(
-    offsets: Integers,
-    low: int,
-    high: int,
-    phrases: int,
-    start: Integers,
-    end: Integers,
-    label: Labels,
-    segment_offsets: Integers,
-    p: NestedPotentials,
-    amount: float,
-    counts: NestedPotentials,
-    score: Floats,
-) -> None:
+    offsets: Integers, low: int, high: int, phrases: int, start: Integers, end: Integers, label: Labels,
+    segment_offsets: Integers, p: NestedPotentials, amount: float, counts: NestedPotentials, score: Floats,
+) -> None:  # fmt: skip
     """Add an amount to the count of every part of given nested segments, and fill score [n] of sentences low to high.
-
-    Segments are listed each before those within it, from left to right; a label of -1 is no answer.
-    """
+    Segments are listed each before those within it, from left to right; a label of -1 is no answer."""
     labels = p.nest.shape[1]
     deepest = 1
     for s in range(low, high):

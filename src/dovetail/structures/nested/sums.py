@@ -32,11 +32,9 @@ NEVER = -(1 << 40)  # the scale of what is impossible
 
 
 class NestedChart(NamedTuple):
-    """Sums of a sentence; see above. Cells are numbered ``i * D + length - 1``, for segments of up to D tokens.
-
-    Those of ``after``, which are read at the right of a split, are numbered ``(j - 1) * D + length - 1`` instead:
-    what one split after the other asks for then lies side by side.
-    """
+    """Sums of a sentence; see above. Cells are numbered ``i * D + length - 1``, for segments of up to D tokens. Those
+    of ``after``, which are read at the right of a split, are numbered ``(j - 1) * D + length - 1`` instead: what one
+    split after the other asks for then lies side by side."""
 
     split: Floats  # [cells, T, T + 1]
     after: Floats  # [cells, T, T + 1]
@@ -78,23 +76,13 @@ class Tables(NamedTuple):
 @inner
 def new_chart(tokens: int, cells: int, labels: int) -> NestedChart:
     """Space for the sums of any sentence of so many tokens and cells."""
+    rows, each, top = (cells, labels, labels + 1), (cells, labels), (tokens + 1, labels + 1)
     return NestedChart(
-        np.zeros((cells, labels, labels + 1)),
-        np.zeros((cells, labels, labels + 1)),
-        np.zeros((cells, labels)),
-        np.zeros((cells, labels)),
-        np.zeros((cells, labels)),
-        np.zeros((cells, 2 * labels)),
-        np.zeros((cells, labels)),
-        np.zeros(cells, np.int64),
-        np.zeros(cells, np.int64),
-        np.zeros((cells, 3), np.int64),
-        np.zeros((tokens, labels + 1)),
-        np.zeros((tokens, 2), np.int64),
-        np.zeros((tokens + 1, labels + 1)),
-        np.zeros((tokens + 1, labels + 1)),
+        np.zeros(rows), np.zeros(rows), np.zeros(each), np.zeros(each), np.zeros(each), np.zeros((cells, 2 * labels)),
+        np.zeros(each), np.zeros(cells, np.int64), np.zeros(cells, np.int64), np.zeros((cells, 3), np.int64),
+        np.zeros((tokens, labels + 1)), np.zeros((tokens, 2), np.int64), np.zeros(top), np.zeros(top),
         np.zeros(tokens + 1, np.int64),
-    )
+    )  # fmt: skip
 
 
 @inner

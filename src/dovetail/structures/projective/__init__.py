@@ -1,7 +1,5 @@
 """Projective dependency trees."""
 
-from __future__ import annotations
-
 from dovetail.rooms import open_room
 from dovetail.structures.projective.batch import Projective, ProjectiveBatch
 from dovetail.structures.projective.parts import Places, ProjectivePotentials

@@ -70,34 +70,21 @@ class ProjectiveBatch(Graphed[ProjectivePotentials, Labels, Labels]):
         return int(self.offsets[-1])
 
     def best(self) -> Labels:
-        """The heads of the best tree of every sentence: [N], -1 where all are forbidden.
-
-        Ties go to the leftmost outermost dependent, from the root down.
-        """
+        """The heads of the best tree of every sentence: [N]; ties go to the leftmost outermost dependent."""
         heads = np.empty(self.words, np.int32)
         self._map(lambda low, high: best_trees(*self._span(low, high), heads))
         return heads
 
     def score(self, heads: ArrayLike) -> Floats:
-        """The score of given heads, by sentence: [n]. Less log Z, it is their log-probability.
-
-        Minus infinity where the heads make no projective tree.
-        """
+        """The score of given heads, by sentence: [n]; minus infinity where they make no projective tree."""
         given, scores = self._check(heads), np.empty(len(self))
         self._map(lambda low, high: score_trees(*self._span(low, high), given, scores))
         return scores
 
     def with_cost(self, heads: ArrayLike, cost: float) -> Self:
         """The same with a cost added to every arc but those of the given heads."""
-        given = self._check(heads)
-        attach = self.potentials.attach + cost
-        sentence = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        dependent = np.arange(self.words) - self.offsets[sentence] + 1
-        size = np.diff(self.offsets)[sentence] + 1
-        known = given >= 0
-        right = (self.places.arcs[sentence] + given * size + dependent)[known]
-        attach[right] = self.potentials.attach[right]
-        return self.with_potentials(self.potentials._replace(attach=attach))
+        right = self.indicator(self._check(heads)).attach.any(axis=1, keepdims=True)
+        return self.with_potentials(self.potentials._replace(attach=self.potentials.attach + cost * ~right))
 
     def entropy(self) -> Floats:
         """The entropy of the trees of each sentence, in nats: [n]. It is log Z less the expected score."""

@@ -27,10 +27,8 @@ class ProjectivePotentials(NamedTuple):
     ``stop`` is not read there. As marginals, each entry is the probability of its part.
     """
 
-    attach: Floats
-    """``[A, 2]``: row ``h * (m + 1) + d`` of a sentence is the arc from h to d, column 1 for a first dependent."""
-    stop: Floats
-    """``[P, 2, 2]``: by position, side (0 left, 1 right), and whether there is a dependent on that side."""
+    attach: Floats  # [A, 2]: row h * (m + 1) + d of a sentence is the arc from h to d, column 1 for a first dependent
+    stop: Floats  # [P, 2, 2]: by position, side (0 left, 1 right), and whether there is a dependent on that side
 
     @classmethod
     def of(cls, attach: ArrayLike, stop: ArrayLike | None = None) -> ProjectivePotentials:

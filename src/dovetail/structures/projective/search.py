@@ -23,10 +23,7 @@ def largest_at(terms: Floats, count: int) -> int:
 
 @inner
 def walk(attach: Floats, m: int, several: bool, charts: LogCharts, stack: Labels, heads: Labels) -> None:
-    """The heads of the best tree of full charts of maxima: [m - 1].
-
-    stack: [m, 2], room for sides that are to be filled: head, fence.
-    """
+    """The heads [m - 1] of the best tree of charts of maxima; stack: room for the head and fence of sides to fill."""
     stack[0, 0], stack[0, 1] = 0, m
     waiting = 1
     while waiting > 0:
@@ -47,10 +44,7 @@ def walk(attach: Floats, m: int, several: bool, charts: LogCharts, stack: Labels
 def best_trees(
     potentials: ProjectivePotentials, places: Places, several: bool, low: int, high: int, heads: Labels
 ) -> None:
-    """The best tree of each sentence low .. high; of equal ones, that of the leftmost dependents, then fences.
-
-    heads: [N], set, to ``NONE`` in a sentence without an allowed tree.
-    """
+    """Set the heads [N] of the best tree of each sentence low .. high, ``NONE`` where no tree is allowed."""
     charts = make_charts(places, low, high)
     stack = np.empty((3 * charts.terms.size, 2), np.int32)
     for n in range(low, high):

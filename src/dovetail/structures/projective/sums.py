@@ -61,10 +61,7 @@ def make_work(positions: int) -> Work:
 
 @kernel
 def weigh(attach: Floats, stop: Floats, several: bool, work: Work) -> float:
-    """Set the weights of one sentence; what they leave out of its log Z, NaN where all heads of a word are forbidden.
-
-    attach: [m * m, 2]; stop: [m, 2, 2].
-    """
+    """Set the weights of one sentence; what they leave out of log Z, NaN where all heads of a word are forbidden."""
     m = stop.shape[0]
     shift = 0.0
     for h in range(m):
@@ -141,10 +138,7 @@ def inside(m: int, several: bool, work: Work) -> float:
 
 @kernel
 def outside(m: int, several: bool, z: float, work: Work, attach: Floats, stop: Floats) -> None:
-    """Probabilities from full charts, from the widest spans to the words: inside, differentiated backwards.
-
-    attach: [m * m, 2], stop: [m, 2, 2], set.
-    """
+    """Set the probabilities attach [m * m, 2] and stop [m, 2, 2]: inside, differentiated backwards."""
     first, later, ends, inc, comp, across, trap, rest, d_inc, d_comp, d_across, d_trap = work
     attach[:] = 0.0
     stop[:] = 0.0
@@ -198,11 +192,9 @@ def inside_outside(
     potentials: ProjectivePotentials, places: Places, several: bool, low: int, high: int, log_z: Floats,
     expected: ProjectivePotentials,
 ) -> None:  # fmt: skip
-    """Log Z and probabilities of sentences low .. high.
-
-    log_z: [n], set, to NaN where a sentence needs log space; nothing else is then done for it. expected: set, and may
-    be the arrays given; with no rows in expected.attach none are made.
-    """
+    """Log Z and probabilities of sentences low .. high. log_z: [n], set, to NaN where a sentence needs log space;
+    nothing else is then done for it. expected: set, and may be the arrays given; with no rows in expected.attach none
+    are made."""
     longest = most_tokens(places.words, low, high)
     work = make_work(longest + 1)
     for n in range(low, high):
@@ -279,10 +271,7 @@ def largest(values: Floats, count: int) -> float:
 
 @kernel
 def fill(attach: Floats, stop: Floats, several: bool, summed: bool, charts: LogCharts) -> float:
-    """Fill the charts of one sentence with log sums or with maxima; log Z or the best score.
-
-    attach: [m * m, 2]; stop: [m, 2, 2].
-    """
+    """Fill the charts of one sentence with log sums or with maxima; log Z or the best score."""
     m = stop.shape[0]
     inc, comp, across, trap, terms = charts
     for h in range(m):
@@ -317,11 +306,8 @@ def log_inside_outside(
     potentials: ProjectivePotentials, places: Places, several: bool, low: int, high: int, log_z: Floats,
     expected: ProjectivePotentials,
 ) -> None:  # fmt: skip
-    """Log Z and probabilities of those sentences low .. high whose log_z is NaN.
-
-    As :func:`inside_outside`, which see. The probability of an entry of a
-    chart is shared among the ways to make it, from the widest spans to the words.
-    """
+    """As :func:`inside_outside` for those sentences whose log_z is NaN. The probability of an entry of a chart is
+    shared among the ways to make it, from the widest spans to the words."""
     charts = make_charts(places, low, high)
     m = charts.trap.shape[0]
     p_inc, p_comp, p_trap = np.empty((m, m + 1)), np.empty((m, m + 1)), np.empty((m, m))

@@ -1,7 +1,5 @@
 """Segmentations: stretches of tokens, each with a label."""
 
-from __future__ import annotations
-
 from dovetail.rooms import open_room
 from dovetail.structures.semimarkov.batch import SemiMarkov, SemiMarkovBatch
 from dovetail.structures.semimarkov.parts import Segments, SemiMarkovPotentials

@@ -61,14 +61,9 @@ class SemiMarkovBatch(Graphed[SemiMarkovPotentials, Segments, list[Segments]]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", check_shapes(self.potentials))
-        object.__setattr__(self, "offsets", check_offsets(self.offsets, self.tokens))
+        object.__setattr__(self, "offsets", check_offsets(self.offsets, len(self.potentials[0])))
         object.__setattr__(self, "lengths", check_lengths(self.lengths, self.longest, self.labels))
         self._check_values()
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens, N."""
-        return int(self.potentials.segment.shape[0])
 
     @property
     def longest(self) -> int:
@@ -81,19 +76,13 @@ class SemiMarkovBatch(Graphed[SemiMarkovPotentials, Segments, list[Segments]]):
         return int(self.potentials.segment.shape[2])
 
     def best(self) -> Segments:
-        """The best segmentation of every sentence, none where all are forbidden.
-
-        Ties go to the lowest label, then to the shortest segment, from the last segment to the first.
-        """
+        """The best segmentation of every sentence; ties go to the lowest last label, then the shortest segment."""
         lengths, labels = np.zeros((2, self.tokens), np.int32)
         self._map(lambda low, high: viterbi(*self._span(low, high), lengths, labels))
         return Segments.of_tokens(lengths, labels, self.offsets)
 
     def score(self, segments: Segments) -> Floats:
-        """The score of the given segments, by sentence: [n]. Less log Z, it is their log-probability.
-
-        Minus infinity where a segment is longer than its label allows, and where a sentence has none.
-        """
+        """The score of given segments, [n]; minus infinity of none, and of any longer than its label allows."""
         given, scores = self._check(segments), np.zeros(len(self))
         self._map(lambda low, high: score_segments(*self._span(low, high), given, scores))
         return scores

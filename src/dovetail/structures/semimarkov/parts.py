@@ -21,23 +21,16 @@ class SemiMarkovPotentials(NamedTuple):
     y[i]] + end[y[-1]]``. As marginals, each entry is the expected count of its part.
     """
 
-    segment: Floats
-    """``[N, D, L]``: a segment starts at token t, has d + 1 tokens and label y; not read past a sentence's end."""
-    transition: Floats
-    """``[L, L]``: a segment of label y' is followed by one of label y; ``[0, 0]`` where labels are independent."""
-    start: Floats
-    """``[L]``: the label of the first segment."""
-    end: Floats
-    """``[L]``: the label of the last segment."""
+    segment: Floats  # [N, D, L]: a segment starts at token t, has d + 1 tokens and label y; not read past the end
+    transition: Floats  # [L, L]: label y' is followed by label y; [0, 0] where labels are independent
+    start: Floats  # [L]: the label of the first segment
+    end: Floats  # [L]: the label of the last segment
 
     @classmethod
     def of(
-        cls,
-        segment: ArrayLike,
-        transition: ArrayLike | None = None,
-        start: ArrayLike | None = None,
+        cls, segment: ArrayLike, transition: ArrayLike | None = None, start: ArrayLike | None = None,
         end: ArrayLike | None = None,
-    ) -> SemiMarkovPotentials:
+    ) -> SemiMarkovPotentials:  # fmt: skip
         """Potentials from whatever is like arrays; without transitions labels are independent."""
         table = np.asarray(segment, np.float64)
         labels = table.shape[-1] if table.ndim else 0
@@ -66,10 +59,7 @@ offsets=array([0, 1, 2]))
 
     @classmethod
     def of_tokens(cls, length: ArrayLike, label: ArrayLike, offsets: ArrayLike) -> Segments:
-        """From the length and label of the segment that starts at each token, 0 long where none does.
-
-        length, label: [N]; offsets: [n + 1], those of the tokens.
-        """
+        """From the length and label [N] of the segment that starts at each token, 0 long where none does."""
         lengths = np.asarray(length, np.int32)
         starts = np.flatnonzero(lengths).astype(np.int64)
         labels = np.asarray(label, np.int32)[starts]

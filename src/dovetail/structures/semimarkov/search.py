@@ -15,19 +15,12 @@ from dovetail.structures.semimarkov.parts import Segments, SemiMarkovPotentials
 
 @kernel
 def viterbi(
-    potentials: SemiMarkovPotentials,
-    lengths: Labels,
-    offsets: Integers,
-    low: int,
-    high: int,
-    lengths_out: Labels,
+    potentials: SemiMarkovPotentials, lengths: Labels, offsets: Integers, low: int, high: int, lengths_out: Labels,
     labels_out: Labels,
-) -> None:
+) -> None:  # fmt: skip
     """The best segmentation of each sentence low .. high; ties go to the lowest label, then the shortest segment.
-
-    lengths_out, labels_out: [N], the length and label of the segment that starts at a token, set where one
-    does; none is set in a sentence without an allowed segmentation.
-    """
+    lengths_out, labels_out: [N], the length and label of the segment that starts at a token, set where one does; none
+    is set in a sentence without an allowed segmentation."""
     segment, transition, start, end = potentials
     _, longest, labels = segment.shape
     ordered = transition.shape[0] > 0
@@ -80,14 +73,9 @@ def viterbi(
 
 @kernel
 def score_segments(
-    potentials: SemiMarkovPotentials,
-    lengths: Labels,
-    offsets: Integers,
-    low: int,
-    high: int,
-    given: Segments,
+    potentials: SemiMarkovPotentials, lengths: Labels, offsets: Integers, low: int, high: int, given: Segments,
     scores: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """The score of the given segments of each sentence low .. high; scores: [n], set."""
     segment, transition, start, end = potentials
     for n in range(low, high):
@@ -141,11 +129,8 @@ def segment_graph(tokens: int, longest: int, lengths: tuple[int, ...], ordered: 
     d, s, y = d[fits], s[fits], y[fits]
     e, b, c = np.nonzero(np.ones((tokens - 1, labels, width), bool))
     last = np.arange(labels)
-    return Graph.of(
-        vertices,
-        (
-            (ended(s + d + 1, y), begun(s, y), 0, (s * longest + d) * labels + y, np.where(s > 0, -1, start + y)),
-            (begun(e + 1, c), ended(e + 1, b), 0, -1, transition + b * labels + c if ordered else -1),
-            (vertices - 1, ended(np.array(tokens), last), 0, -1, start + labels + last),
-        ),
-    )
+    place = (s * longest + d) * labels + y
+    segments = (ended(s + d + 1, y), begun(s, y), 0, place, np.where(s > 0, -1, start + y))
+    steps = (begun(e + 1, c), ended(e + 1, b), 0, -1, transition + b * labels + c if ordered else -1)
+    ends = (vertices - 1, ended(np.array(tokens), last), 0, -1, start + labels + last)
+    return Graph.of(vertices, (segments, steps, ends))

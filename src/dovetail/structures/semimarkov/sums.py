@@ -82,19 +82,12 @@ def make_shapes(longest: int, lengths: Labels) -> Shapes:
 @kernel
 def make_work(boundaries: int, kinds: int, labels: int, lanes: int) -> Work:
     """Room for so many sentences of so many boundaries."""
+    shape = (boundaries, labels, lanes)
     return Work(
-        np.empty((boundaries, kinds, lanes)),
-        np.empty((boundaries, labels, lanes)),
-        np.empty((boundaries, labels, lanes)),
-        np.empty((boundaries, labels, lanes)),
-        np.empty((labels, lanes)),
-        np.empty((boundaries, labels, lanes)),
-        np.empty((boundaries, lanes)),
-        np.empty((kinds, 1, lanes)),
-        np.empty(lanes, np.int64),
-        np.empty(lanes),
-        np.empty(lanes),
-    )
+        np.empty((boundaries, kinds, lanes)), np.empty(shape), np.empty(shape), np.empty(shape),
+        np.empty((labels, lanes)), np.empty(shape), np.empty((boundaries, lanes)), np.empty((kinds, 1, lanes)),
+        np.empty(lanes, np.int64), np.empty(lanes), np.empty(lanes),
+    )  # fmt: skip
 
 
 @kernel
@@ -255,21 +248,13 @@ def store(shapes: Shapes, lanes: Lanes, work: Work, expected: SemiMarkovPotentia
 
 @kernel
 def forward_backward(
-    potentials: SemiMarkovPotentials,
-    lengths: Labels,
-    transitions: TransitionWeights,
-    offsets: Integers,
-    sentences: Integers,
-    log_z: Floats,
-    expected: SemiMarkovPotentials,
-) -> None:
-    """Log Z and expected counts of some sentences, given from the longest to the shortest.
-
-    lengths: [L], the most tokens of a segment of each label; sentences: indices into offsets [n + 1].
-    log_z: [n], set, to NaN where a sentence needs log space; nothing else is then done for that sentence.
-    expected.segment is set, and may be the array given; the rest of expected is added to. Without rows in
-    expected.segment no count is made.
-    """
+    potentials: SemiMarkovPotentials, lengths: Labels, transitions: TransitionWeights, offsets: Integers,
+    sentences: Integers, log_z: Floats, expected: SemiMarkovPotentials,
+) -> None:  # fmt: skip
+    """Log Z and expected counts of some sentences, given from the longest to the shortest. lengths: [L], the most
+    tokens of a segment of each label; sentences: indices into offsets [n + 1]. log_z: [n], set, to NaN where a sentence
+    needs log space; nothing else is then done for that sentence. expected.segment is set, and may be the array given;
+    the rest of expected is added to. Without rows in expected.segment no count is made."""
     _, longest, labels = potentials.segment.shape
     shapes = make_shapes(longest, lengths)
     kinds = max(1, shapes.depth.size)
