@@ -6,8 +6,8 @@ told it taken off again (Smith and Eisner 2008). Couplings send to a variable wh
 make them expect of it. Without loops all probabilities are exact as soon as nothing changes any more; with loops they
 are those of a stationary point of Bethe's free energy.
 
-The best answers come from the same sums at a temperature near zero, where sums are as good as maxima. The last messages
-also give a bound: a structure with evidence m, and couplings with -m, are what dual decomposition solves.
+The best answers come from the same sums at falling temperatures, where sums come near to maxima. How far they may be
+off is told by a few steps of dual decomposition.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dovetail.errors import InputError
+from dovetail.joint.engines import dual
 from dovetail.joint.graph import Graph
 from dovetail.joint.result import Beliefs, Incumbent, Result, check, improved
 from dovetail.joint.wiring import HARD, Messages, Wiring
 from dovetail.structures.contract import Booleans, Floats
 
 LOWEST = -700.0  # logs of probabilities below that are not to be had
-COLD = (1.0, 0.3, 0.1, 0.03, 0.01)  # temperatures on the way to the best answers
+COLD = (1.0, 0.3, 0.1)  # temperatures on the way to the best answers
+PROOFS = 20  # steps of dual decomposition for a bound
 SCHEDULES = ("flood", "residual")
 
 
@@ -62,7 +64,7 @@ def solve(
     damping: float = 0.3,
     schedule: str = "flood",
     tolerance: float = 1e-4,
-    iterations: int = 30,
+    iterations: int = 10,
     temperatures: tuple[float, ...] = COLD,
 ) -> Result:
     """The best answers by maxima of sums: at each temperature, coldest last, so many iterations at most."""
@@ -73,12 +75,10 @@ def solve(
         for temperature in temperatures:
             run.temperature = temperature
             run.until(tolerance, iterations)
-            answers, values, score = wiring.best(run.evidence)
+            answers, values, _ = wiring.best(run.evidence)
             incumbent.offer(values, wiring.scores(values, answers))
-            incumbent.bound(_bound(wiring, run.messages, score))
-            if not incumbent.open.any():
-                break
         improved(wiring, incumbent)
+        dual.bounded(incumbent, PROOFS)
     except KeyboardInterrupt:
         interrupted = True
     change = float(run.change.max(initial=0.0))
@@ -92,15 +92,6 @@ def _check(damping: float, schedule: str, tolerance: float, iterations: int) -> 
         raise InputError(f"no schedule {schedule!r}; there are {', '.join(SCHEDULES)}")
     if not tolerance >= 0.0 or iterations < 1:
         raise InputError("the tolerance must be 0 or more, and iterations at least 1")
-
-
-def _bound(wiring: Wiring, messages: Messages, score: Floats) -> Floats:
-    """What no answer can exceed: the best of the structures with messages, and of the couplings less these."""
-    total = wiring.by_component(score)
-    for own, coupling, sent in zip(wiring.of_coupling, wiring.couplings, messages, strict=True):
-        _, best = coupling.factor.best([-np.maximum(message, -HARD) for message in sent])
-        total += np.bincount(own, best, wiring.components)
-    return total
 
 
 @dataclass

@@ -25,7 +25,7 @@ from dovetail.joint.wiring import Messages, Wiring
 from dovetail.structures.contract import Booleans, Floats, Integers
 
 METHODS = ("subgradient", "smooth", "both")
-TEMPERATURES = (1.0, 0.3, 0.1, 0.03, 0.01)
+TEMPERATURES = (0.3, 0.1, 0.03, 0.01)
 COMPACT = 0.7  # of the components still open, or fewer: go on with these alone
 
 
@@ -33,7 +33,7 @@ def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperat
     """The best answers, with a certificate where structures and couplings agree, and a gap where not.
 
     method: ``subgradient`` for up to so many iterations, ``smooth`` for up to half as many evaluations at each
-    temperature, or ``both``: a tenth of the subgradients, which settle what is easy, then the smooth ones for what is
+    temperature, or ``both``: half of the subgradients, which settle what is easy, then the smooth ones for what is
     left.
     """
     if method not in METHODS:
@@ -41,22 +41,24 @@ def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperat
     if iterations < 1:
         raise InputError("iterations must be at least 1")
     wiring = check(graph)
-    incumbent = Incumbent(wiring)
-    every = np.arange(len(wiring.sizes))
-    search = _Search(wiring, incumbent, np.arange(wiring.components), every)
-    rounds, interrupted = 0, False
+    incumbent, rounds, interrupted = Incumbent(wiring), 0, False
+    search = _Search.whole(incumbent)
     try:
         if method != "smooth":
-            steps = iterations if method == "subgradient" else max(iterations // 10, 5)
-            search, rounds = _subgradients(search, incumbent, steps)
+            search, rounds = _subgradients(search, iterations if method == "subgradient" else (iterations + 1) // 2)
         if method != "subgradient" and incumbent.open.any():
-            search = search.narrowed(incumbent)
+            search, _ = search.narrowed()
             rounds += _smooth(search, max(iterations // 2, 1), temperatures)
         if incumbent.open.any():
             improved(wiring, incumbent)
     except KeyboardInterrupt:
         interrupted = True
     return incumbent.result("dual", ~incumbent.open, rounds, interrupted)
+
+
+def bounded(incumbent: Incumbent, steps: int) -> None:
+    """Tell an incumbent how good any answer can be, and better ones that turn up on the way."""
+    _subgradients(_Search.whole(incumbent), steps)
 
 
 @dataclass
@@ -69,11 +71,13 @@ class _Search:
     """Their numbers in the whole graph: [components]."""
     variables: Integers
     """The numbers of the variables in the whole graph."""
-    prices: Messages | None = None
+    prices: Messages
 
-    def __post_init__(self) -> None:
-        if self.prices is None:
-            self.prices = self.wiring.zeros()
+    @classmethod
+    def whole(cls, incumbent: Incumbent) -> _Search:
+        """All components, with prices of zero."""
+        w = incumbent.wiring
+        return cls(w, incumbent, np.arange(w.components), np.arange(len(w.sizes)), w.zeros())
 
     def look(self, prices: Messages) -> tuple[Integers, list[Integers], Floats]:
         """What structures and couplings find best under prices: values, and the bound of each component.
@@ -96,73 +100,62 @@ class _Search:
         self.incumbent.offer(whole, worst)
         return values, chosen, bound
 
-    def narrowed(self, incumbent: Incumbent) -> _Search:
-        """Only what is still open, with its prices."""
-        still = incumbent.open[self.components]
-        wiring, left = self.wiring.within(still)
-        assert self.prices is not None
+    def narrowed(self) -> tuple[_Search, Integers]:
+        """Only what is still open, with its prices, and the numbers that its components have here."""
+        w, still = self.wiring, self.incumbent.open[self.components]
+        wiring, left = w.within(still)
         prices = []
-        for own, price in zip(self.wiring.of_coupling, self.prices, strict=True):
+        for own, price in zip(w.of_coupling, self.prices, strict=True):
             kept = still[own]
             if kept.any():
                 prices.append([p[kept] for p in price])
-        order = _order(self.wiring, still, wiring, left)
-        return _Search(wiring, incumbent, self.components[order], self.variables[left], prices)
+        before = np.zeros(wiring.components, np.int64)
+        before[wiring.component] = w.component[still[w.component]]  # blocks keep their order
+        return _Search(wiring, self.incumbent, self.components[before], self.variables[left], prices), before
 
 
-def _order(old: Wiring, still: Booleans, new: Wiring, left: Integers) -> Integers:
-    """The numbers that the components of a narrowed graph had before."""
-    kept = np.flatnonzero(still[old.component])
-    found = np.zeros(new.components, np.int64)
-    # Blocks keep their order: the sentences of structures first, then variables of none.
-    found[new.component] = old.component[kept]
-    return found
-
-
-def _subgradients(search: _Search, incumbent: Incumbent, iterations: int) -> tuple[_Search, int]:
+def _subgradients(search: _Search, iterations: int) -> tuple[_Search, int]:
     """Lower the bound step by step; the search for what is left, and how many steps were taken."""
     last, rises = np.full(search.wiring.components, np.inf), np.zeros(search.wiring.components)
     for t in range(iterations):
-        assert search.prices is not None
         values, chosen, bound = search.look(search.prices)
-        still = incumbent.open[search.components]
+        still = search.incumbent.open[search.components]
         if not still.any():
             return search, t + 1
         rises += bound > last
         last = bound
-        w = search.wiring
-        wrong = [
-            np.stack([values[argument] for argument in c.arguments], axis=1) != joint
-            for c, joint in zip(w.couplings, chosen, strict=True)
-        ]
-        norm = np.zeros(w.components)
-        for own, differs in zip(w.of_coupling, wrong, strict=True):
-            norm += np.bincount(own, 2.0 * differs.sum(axis=1), w.components)
-        best = incumbent.scores[search.components]
-        gap = np.where(np.isfinite(best), bound - best, 1.0 + 0.01 * np.abs(bound))
-        step = np.where(still, gap / np.maximum(norm, 1.0) / (1.0 + rises), 0.0)
-        for i, (coupling, joint, differs) in enumerate(zip(w.couplings, chosen, wrong, strict=True)):
-            for a, argument in enumerate(coupling.arguments):
-                rows = np.flatnonzero(differs[:, a])
-                move = step[w.of_coupling[i][rows]]
-                search.prices[i][a][rows, joint[rows, a]] += move
-                search.prices[i][a][rows, values[argument[rows]]] -= move
+        _step(search, values, chosen, bound, rises, still)
         if still.mean() <= COMPACT:
-            search, last, rises = search.narrowed(incumbent), *_kept(search, incumbent, last, rises)
+            search, before = search.narrowed()
+            last, rises = last[before], rises[before]
     return search, iterations
 
 
-def _kept(search: _Search, incumbent: Incumbent, last: Floats, rises: Floats) -> tuple[Floats, Floats]:
-    still = incumbent.open[search.components]
-    wiring, left = search.wiring.within(still)
-    order = _order(search.wiring, still, wiring, left)
-    return last[order], rises[order]
+def _step(
+    search: _Search, values: Integers, chosen: list[Integers], bound: Floats, rises: Floats, still: Booleans
+) -> None:
+    """Change the prices where structures and couplings differ: Polyak's step, over the number of rises and one."""
+    w, best = search.wiring, search.incumbent.scores[search.components]
+    wrong = [
+        np.stack([values[argument] for argument in c.arguments], axis=1) != joint
+        for c, joint in zip(w.couplings, chosen, strict=True)
+    ]
+    norm = np.zeros(w.components)
+    for own, differs in zip(w.of_coupling, wrong, strict=True):
+        norm += np.bincount(own, 2.0 * differs.sum(axis=1), w.components)
+    gap = np.where(np.isfinite(best), bound - best, 1.0 + 0.01 * np.abs(bound))
+    step = np.where(still, gap / np.maximum(norm, 1.0) / (1.0 + rises), 0.0)
+    for i, (coupling, joint, differs) in enumerate(zip(w.couplings, chosen, wrong, strict=True)):
+        for a, argument in enumerate(coupling.arguments):
+            rows = np.flatnonzero(differs[:, a])
+            move = step[w.of_coupling[i][rows]]
+            search.prices[i][a][rows, joint[rows, a]] += move
+            search.prices[i][a][rows, values[argument[rows]]] -= move
 
 
 def _smooth(search: _Search, evaluations: int, temperatures: Any) -> int:
     """Lower the smoothed bound by L-BFGS at each temperature; how often it was evaluated."""
     w = search.wiring
-    assert search.prices is not None
     search.look(search.prices)
     if not search.incumbent.open[search.components].any():
         return 1
