@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from dovetail.errors import InputError
-from dovetail.evaluate.table import align_columns
+from dovetail.evaluate.report import align_columns
 from dovetail.text.brackets import parse_tree
 from dovetail.text.draw_dependencies import dependency_svg, draw_dependencies
 from dovetail.text.draw_tree import draw_tree

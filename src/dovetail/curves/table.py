@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, fields
 
 from dovetail.curves.summary import Curve, Point
-from dovetail.evaluate.table import align_columns
+from dovetail.evaluate.report import align_columns
 
 
 def curves_table(curves: Sequence[Curve]) -> str:

@@ -14,34 +14,11 @@ from dovetail.evaluate.tokens import TokenScores, token_scores
 from dovetail.rooms import open_room
 
 __all__ = [
-    "AttachmentScores",
-    "Average",
-    "BracketScores",
-    "CalibrationReport",
-    "Comparison",
-    "Counts",
-    "EntityScores",
-    "LabelledScores",
-    "NestedScores",
-    "ReliabilityBin",
-    "ScoreInterval",
-    "ShufflingTest",
-    "TokenScores",
-    "attachment_counts",
-    "attachment_scores",
-    "bootstrap_interval",
-    "bracket_counts",
-    "bracket_scores",
-    "entity_counts",
-    "entity_scores",
-    "nested_scores",
-    "paired_bootstrap",
-    "reliability",
-    "reliability_plot",
-    "scores_dict",
-    "scores_table",
-    "stratified_shuffling",
-    "token_scores",
-]
+    "AttachmentScores", "Average", "BracketScores", "CalibrationReport", "Comparison", "Counts", "EntityScores",
+    "LabelledScores", "NestedScores", "ReliabilityBin", "ScoreInterval", "ShufflingTest", "TokenScores",
+    "attachment_counts", "attachment_scores", "bootstrap_interval", "bracket_counts", "bracket_scores", "entity_counts",
+    "entity_scores", "nested_scores", "paired_bootstrap", "reliability", "reliability_plot", "scores_dict",
+    "scores_table", "stratified_shuffling", "token_scores",
+]  # fmt: skip
 
 open_room(__name__)

@@ -12,45 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import InputError
-from dovetail.evaluate.counts import Counts, counts_per_label, percentage
-from dovetail.evaluate.pairs import paired_sentences
+from dovetail.evaluate.counts import Counts, counts_per_label, paired_sentences, percentage
 from dovetail.evaluate.report import SCORES
 from dovetail.text.sentence import Sentence
 
 
 @dataclass(frozen=True, slots=True)
 class AttachmentScores:
-    """Counts of words, of those with the right head, relation, and both; made by `attachment_scores`."""
+    """Shares of words with the right head, relation, and both, in percent; made by `attachment_scores`."""
 
     words: int
-    right_heads: int
-    right_relations: int
-    right_both: int
     sentences: int
-    exact_sentences: int
-    """Sentences whose heads are all right."""
+    uas: float
+    """Unlabelled attachment score: percentage of words whose head is right."""
+    las: float
+    """Labelled attachment score: percentage of words whose head and relation are right."""
+    label_accuracy: float
+    """Percentage of words whose relation is right, whatever their head."""
+    exact: float
+    """Percentage of sentences whose heads are all right."""
     per_relation: Mapping[str, Counts]
     """Words under each relation, gold and predicted, and how many have the right head too."""
-
-    @property
-    def uas(self) -> float:
-        """Unlabelled attachment score: percentage of words whose head is right."""
-        return percentage(self.right_heads, self.words)
-
-    @property
-    def las(self) -> float:
-        """Labelled attachment score: percentage of words whose head and relation are right."""
-        return percentage(self.right_both, self.words)
-
-    @property
-    def label_accuracy(self) -> float:
-        """Percentage of words whose relation is right, whatever their head."""
-        return percentage(self.right_relations, self.words)
-
-    @property
-    def exact(self) -> float:
-        """Percentage of sentences whose heads are all right."""
-        return percentage(self.exact_sentences, self.sentences)
 
     def as_dict(self) -> dict[str, Any]:
         """The scores for JSON.
@@ -86,17 +68,18 @@ def attachment_scores(
     """
     sentences = [list(words) for words in _attachments(gold, predicted, punctuation)]
     words = [word for sentence in sentences for word in sentence]
+    right = [word.gold for word in words if word.right_head and word.right_relation]
     return AttachmentScores(
         words=len(words),
-        right_heads=sum(word.right_head for word in words),
-        right_relations=sum(word.right_relation for word in words),
-        right_both=sum(word.right_head and word.right_relation for word in words),
         sentences=len(sentences),
-        exact_sentences=sum(all(word.right_head for word in sentence) for sentence in sentences),
+        uas=percentage(sum(word.right_head for word in words), len(words)),
+        las=percentage(len(right), len(words)),
+        label_accuracy=percentage(sum(word.right_relation for word in words), len(words)),
+        exact=percentage(sum(all(word.right_head for word in words) for words in sentences), len(sentences)),
         per_relation=counts_per_label(
             Counter(word.gold for word in words if word.gold),
             Counter(word.predicted for word in words if word.predicted),
-            Counter(word.gold for word in words if word.right_head and word.right_relation),
+            Counter(right),
         ),
     )
 
@@ -153,15 +136,10 @@ def _attachments_of(gold: Sentence, predicted: Sentence, punctuation: bool) -> I
         strict=True,
     )
     for word, gold_head, head, gold_relation, relation in columns:
-        if gold_head != "_" and (punctuation or not is_punctuation(word)):
+        if gold_head != "_" and (punctuation or not _is_punctuation(word)):
             is_right = gold_relation == relation and relation != ""
             yield _Attachment(gold_head == head, is_right, gold_relation, relation)
 
 
-def is_punctuation(word: str) -> bool:
-    """Whether all characters of a word are Unicode punctuation.
-
-    >>> is_punctuation("..."), is_punctuation("$"), is_punctuation("U.S.")
-    (True, False, False)
-    """
+def _is_punctuation(word: str) -> bool:
     return all(category(character).startswith("P") for character in word)

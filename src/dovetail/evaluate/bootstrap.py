@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dovetail.errors import InputError
-from dovetail.evaluate.sentence_counts import checked_counts, f1_of, paired_counts, units_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +58,8 @@ def bootstrap_interval(
     >>> interval.f1, interval.low < 50 < interval.high
     (50.0, True)
     """
-    units = units_of(checked_counts(counts), groups)
-    low, high = _percentiles(_resampledf1_of(units, resamples, seed), confidence)
+    units = units_of(_checked_counts(counts), groups)
+    low, high = _percentiles(_resampled_f1(units, resamples, seed), confidence)
     return ScoreInterval(float(f1_of(units.sum(axis=0))), low, high, confidence, resamples)
 
 
@@ -88,13 +87,15 @@ def paired_bootstrap(
     1.0
     """
     pair = paired_counts(system, baseline)
-    _check_same_gold(*pair)
+    differs = pair[0][:, 0] != pair[1][:, 0]
+    if differs.any():
+        raise InputError(f"sentence {int(np.argmax(differs)) + 1}: the two systems were scored against different gold")
     units = units_of(np.hstack(pair), groups)
     if len(units) < 2:
         raise InputError("a comparison needs at least two sentences or documents to draw from")
     first, second = f1_of(units.sum(axis=0).reshape(2, 3))
     observed = float(first - second)
-    resampled = _resampledf1_of(units, resamples, seed)
+    resampled = _resampled_f1(units, resamples, seed)
     differences = resampled[:, 0] - resampled[:, 1]
     # The tolerance is far below one entity's worth; without it rounding would decide ties.
     as_far = np.abs(differences - observed) >= abs(observed) - 1e-9
@@ -103,22 +104,14 @@ def paired_bootstrap(
     return Comparison(observed, p_value, low, high, confidence, resamples)
 
 
-def _check_same_gold(system: NDArray[np.float64], baseline: NDArray[np.float64]) -> None:
-    differs = system[:, 0] != baseline[:, 0]
-    if differs.any():
-        raise InputError(f"sentence {int(np.argmax(differs)) + 1}: the two systems were scored against different gold")
-
-
-def _resampledf1_of(units: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+def _resampled_f1(units: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
     """F1 on each resample, [resamples, k], of the k systems side by side in units: [units, 3 k]."""
     if resamples < 1:
         raise InputError(f"{resamples} resamples, expected at least 1")
     rng = np.random.default_rng(seed)
     number = len(units)
-    totals = np.empty((resamples, units.shape[1]))
-    for row in range(resamples):
-        times_drawn = np.bincount(rng.integers(number, size=number), minlength=number)
-        totals[row] = times_drawn @ units
+    drawn = (np.bincount(rng.integers(number, size=number), minlength=number) for _ in range(resamples))
+    totals = np.array([times_drawn @ units for times_drawn in drawn])
     return f1_of(totals.reshape(resamples, -1, 3))
 
 
@@ -127,3 +120,52 @@ def _percentiles(values: NDArray[np.float64], confidence: float) -> tuple[float,
         raise InputError(f"confidence is {confidence}, expected a number between 0 and 1 such as 0.95")
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
+
+
+def _checked_counts(counts: ArrayLike) -> NDArray[np.float64]:
+    """The counts as an array, found to be possible."""
+    array = np.asarray(counts, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != 3 or len(array) == 0:
+        raise InputError(f"counts of shape {array.shape}, expected [sentences, 3]: gold, predicted, correct")
+    impossible = (array[:, 2] > array[:, :2].min(axis=1)) | (array.min(axis=1) < 0)
+    if impossible.any():
+        number = int(np.argmax(impossible)) + 1
+        gold, found, correct = array[number - 1]
+        raise InputError(f"sentence {number}: {gold:g} gold, {found:g} predicted, {correct:g} correct is impossible")
+    return array
+
+
+def paired_counts(system: ArrayLike, baseline: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The counts of two systems on the same sentences."""
+    pair = _checked_counts(system), _checked_counts(baseline)
+    if len(pair[0]) != len(pair[1]):
+        raise InputError(f"{len(pair[0])} sentences of the system but {len(pair[1])} of the baseline")
+    return pair
+
+
+def units_of(counts: NDArray[np.float64], groups: Sequence[Hashable] | None) -> NDArray[np.float64]:
+    """What is drawn or shuffled: the sentences, or the sums over the sentences of each document.
+
+    >>> units_of(np.array([[1.0, 1.0, 1.0], [2.0, 2.0, 0.0]]), ["letter", "letter"]).tolist()
+    [[3.0, 3.0, 1.0]]
+    """
+    if groups is None:
+        return counts
+    if len(groups) != len(counts):
+        raise InputError(f"{len(groups)} groups for {len(counts)} sentences")
+    rows: dict[Hashable, int] = {}
+    row_of_sentence = [rows.setdefault(group, len(rows)) for group in groups]
+    sums = np.zeros((len(rows), counts.shape[1]))
+    np.add.at(sums, row_of_sentence, counts)
+    return sums
+
+
+def f1_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """F1 in percent over the last axis (gold, predicted, correct), 0 where there is nothing at all.
+
+    >>> f1_of(np.array([[2.0, 2.0, 1.0], [0.0, 0.0, 0.0]])).tolist()
+    [50.0, 0.0]
+    """
+    gold, predicted, correct = counts[..., 0], counts[..., 1], counts[..., 2]
+    f1: NDArray[np.float64] = 200 * correct / np.maximum(gold + predicted, 1)
+    return f1

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
-from dovetail.evaluate.sentence_counts import f1_of, paired_counts, units_of
+from dovetail.evaluate.bootstrap import f1_of, paired_counts, units_of
 
 _BLOCK = 1 << 22  # coins tossed at once
 
