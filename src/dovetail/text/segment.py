@@ -17,11 +17,10 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Literal
 
-from dovetail.text.abbreviations import TITLES, word_set
 from dovetail.text.line_ends import purposeful_ends
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import CharacterSpan, covered_tokens, flat_tags
-from dovetail.text.tokenise import Tokens, Unspaced, split_spaces, tokenise
+from dovetail.text.tokenise import TITLES, Tokens, Unspaced, split_spaces, tokenise, word_set
 
 Lines = Literal["auto", "paragraphs", "sentences"]
 """What a line end means: the end of a sentence where the line was not wrapped; no more than a space, unless a line is

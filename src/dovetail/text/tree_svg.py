@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dovetail.text.draw_tree import Placed, layout
 from dovetail.text.sentence import Span
 from dovetail.text.svg import MARGIN, SIZE, faded, svg_document, svg_text, text_width
 from dovetail.text.tree import Tree
-from dovetail.text.tree_layout import Placed, layout
 
 _GAP, _ROW = 14, 46
 _SPAN_ROW = 30
