@@ -66,7 +66,7 @@ def attachment_scores(
     >>> f"{scores.uas:.1f} {scores.las:.1f} {scores.label_accuracy:.1f}"
     '66.7 33.3 66.7'
     """
-    sentences = [list(words) for words in _attachments(gold, predicted, punctuation)]
+    sentences = list(_attachments(gold, predicted, punctuation))
     words = [word for sentence in sentences for word in sentence]
     right = [word.gold for word in words if word.right_head and word.right_relation]
     return AttachmentScores(
@@ -97,8 +97,7 @@ def attachment_counts(
     [[2, 2, 0]]
     """
     rows = []
-    for sentence in _attachments(gold, predicted, punctuation):
-        words = list(sentence)
+    for words in _attachments(gold, predicted, punctuation):
         right = sum(word.right_head and (score == "uas" or word.right_relation) for word in words)
         rows.append([len(words), len(words), right])
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
@@ -115,27 +114,21 @@ class _Attachment(NamedTuple):
 
 def _attachments(
     gold: Sequence[Sentence], predicted: Sequence[Sentence], punctuation: bool
-) -> Iterator[Iterator[_Attachment]]:
+) -> Iterator[list[_Attachment]]:
     for number, one, other in paired_sentences(gold, predicted):
         if one.words != other.words:
             raise InputError(f"sentence {number}: the gold and the predicted words differ; both must be the same text")
         for side, sentence in (("gold", one), ("predicted", other)):
             if "head" not in sentence.layers:
                 raise InputError(f"sentence {number}: the {side} side has no layer 'head'")
-        yield _attachments_of(one, other, punctuation)
+        yield list(_attachments_of(one, other, punctuation))
 
 
 def _attachments_of(gold: Sentence, predicted: Sentence, punctuation: bool) -> Iterator[_Attachment]:
     nothing = ("",) * len(gold)
-    columns = zip(
-        gold.words,
-        gold.layers["head"],
-        predicted.layers["head"],
-        gold.layers.get("deprel", nothing),
-        predicted.layers.get("deprel", nothing),
-        strict=True,
-    )
-    for word, gold_head, head, gold_relation, relation in columns:
+    heads = zip(gold.layers["head"], predicted.layers["head"], strict=True)
+    relations = zip(gold.layers.get("deprel", nothing), predicted.layers.get("deprel", nothing), strict=True)
+    for word, (gold_head, head), (gold_relation, relation) in zip(gold.words, heads, relations, strict=True):
         if gold_head != "_" and (punctuation or not _is_punctuation(word)):
             is_right = gold_relation == relation and relation != ""
             yield _Attachment(gold_head == head, is_right, gold_relation, relation)

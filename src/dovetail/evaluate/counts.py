@@ -81,11 +81,7 @@ class LabelledScores(Counts):
 
 
 def percentage(part: int, whole: int) -> float:
-    """``100 * part / whole``, or 0 of nothing.
-
-    >>> percentage(1, 8), percentage(0, 0)
-    (12.5, 0.0)
-    """
+    """``100 * part / whole``, or 0 of nothing."""
     return 100 * part / whole if whole else 0.0
 
 
@@ -106,11 +102,7 @@ def all_counts(gold: Counter[str], predicted: Counter[str], correct: Counter[str
 
 
 def paired_sentences(gold: Sequence[S], predicted: Sequence[S]) -> Iterator[tuple[int, S, S]]:
-    """Each sentence's number, counted from 1, with its gold and its predicted side.
-
-    >>> list(paired_sentences([["O"]], [["B-PER"]]))
-    [(1, ['O'], ['B-PER'])]
-    """
+    """Each sentence's number, counted from 1, with its gold and its predicted side."""
     if len(gold) != len(predicted):
         raise InputError(f"{len(gold)} gold sentences but {len(predicted)} predicted; both must be the same text")
     for number, (gold_sentence, predicted_sentence) in enumerate(zip(gold, predicted, strict=True), 1):
@@ -128,8 +120,6 @@ def paired_tags(gold: Sequence[S], predicted: Sequence[S]) -> Iterator[tuple[S, 
     """
     for number, gold_tags, predicted_tags in paired_sentences(gold, predicted):
         if len(gold_tags) != len(predicted_tags):
-            raise InputError(
-                f"sentence {number}: {len(gold_tags)} gold tags but {len(predicted_tags)} predicted; "
-                "each token needs one on both sides"
-            )
+            differ = f"{len(gold_tags)} gold tags but {len(predicted_tags)} predicted"
+            raise InputError(f"sentence {number}: {differ}; each token needs one on both sides")
         yield gold_tags, predicted_tags

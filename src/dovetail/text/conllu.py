@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from sys import intern
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from dovetail.text.sentence import Document, Sentence
 from dovetail.text.spans import with_tags
 from dovetail.text.unify import Placed, unify_tags
 
+Place = tuple[int, int]
 LAYERS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 WIDTH = 2 + len(LAYERS)
 
@@ -54,7 +55,6 @@ def _cut(lines: Iterator[str], path: str) -> Iterator[Placed]:
     rows: list[list[str]] = []
     comments: list[str] = []
     others: list[str] = []
-    number = 0
     for number, line in enumerate(lines, 1):
         if line.startswith("#") and not rows and not others:
             comments.append(line)
@@ -106,11 +106,8 @@ def _sentence(rows: list[list[str]], comments: list[str], others: list[str]) -> 
 
 def _first_value(comments: Iterable[str], key: str) -> str | None:
     """The value of the first comment ``# key = value``."""
-    for comment in comments:
-        head, equals, value = comment.partition("=")
-        if equals and comment.startswith("#") and head.lstrip("#").strip() == key:
-            return value.strip()
-    return None
+    found = (comment.partition("=") for comment in comments if comment.startswith("#"))
+    return next((value.strip() for head, equals, value in found if equals and head.lstrip("#").strip() == key), None)
 
 
 class _Surface(NamedTuple):
@@ -159,10 +156,9 @@ def _place(sentences: Iterable[Placed], path: str, report: ReadReport) -> Iterat
         yield Member(replace(sentence, offsets=tuple(offsets)), newdoc is not None, newdoc and newdoc[1], text)
 
 
-def _find_all(surfaces: list[_Surface], text: str) -> list[tuple[int, int]] | None:
+def _find_all(surfaces: list[_Surface], text: str) -> list[Place] | None:
     """Where the surfaces lie in the text, or None if it holds anything else but white space."""
-    places = []
-    end = 0
+    places, end = [], 0
     for surface in surfaces:
         start = text.find(surface.form, end)
         if start < 0 or text[end:start].strip():
@@ -172,17 +168,13 @@ def _find_all(surfaces: list[_Surface], text: str) -> list[tuple[int, int]] | No
     return places if not text[end:].strip() else None
 
 
-def _word_offsets(
-    sentence: Sentence, surfaces: list[_Surface], places: list[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
+def _word_offsets(sentence: Sentence, surfaces: list[_Surface], places: list[Place]) -> Iterator[Place]:
     for surface, (start, end) in zip(surfaces, places, strict=True):
         words = sentence.words[surface.first : surface.last]
-        if "".join(words) != surface.form:
+        if "".join(words) == surface.form:
+            yield from pairwise(accumulate(map(len, words), initial=start))
+        else:
             yield from [(start, end)] * len(words)
-            continue
-        for word in words:
-            yield start, start + len(word)
-            start += len(word)
 
 
 def write_conllu(items: Iterable[Document | Sentence], target: Target) -> None:

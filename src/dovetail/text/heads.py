@@ -99,11 +99,7 @@ class HeadRules:
             return cls(_parsed(reader, reader.name))
 
     def head_index(self, label: str, children: Sequence[str]) -> int:
-        """The position of the head among the labels of the children.
-
-        >>> COLLINS.head_index("NP", ["DT", "JJ", "NN", "PP"])
-        2
-        """
+        """The position of the head among the labels of the children."""
         key = (label, tuple(children))
         found = self._known.get(key)
         if found is None:
@@ -113,11 +109,7 @@ class HeadRules:
         return found
 
     def head_of(self, node: Tree) -> int:
-        """The position of a node's head among its children; a part of speech has none.
-
-        >>> HeadRules().head_of(Tree("NP", (Tree("DT", word="the"), Tree("NN", word="sea"))))
-        1
-        """
+        """The position of a node's head among its children; a part of speech has none."""
         if not node.children:
             raise ValueError(f"{node.label!r} is a part of speech and has no children")
         if len(node.children) == 1:

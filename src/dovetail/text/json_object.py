@@ -247,11 +247,7 @@ class JsonObject:
 
 
 def kind_of(value: object) -> str:
-    """What a JSON value is, in words.
-
-    >>> kind_of([]), kind_of(3)
-    ('an array', 'a number')
-    """
+    """What a JSON value is, in words."""
     names = {list: "an array", dict: "an object", str: "a string", bool: "a boolean", type(None): "null"}
     return names.get(type(value), "a number")
 

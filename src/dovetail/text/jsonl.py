@@ -1,13 +1,9 @@
 """JSON lines: one object a line, or one array of objects; a sentence or a document each.
 
-A sentence has ``words`` (or ``tokens``). Other lists with one string or number a word become layers; ``entities``
-(or ``spans``) are ``[start, end, label]`` or ``{"start", "end", "label", "probability"}`` in words; ``doc`` names its
-document, ``offsets`` and ``text`` say where it lies in it; ``tree`` is a tree in Penn brackets, ``constituents`` its
-parts as ``[start, end, label, probability]``; ``heads`` (counted from 0, -1 for the root) and ``deprels`` are
-dependencies, which become the layers ``head`` and ``deprel`` of CoNLL-U. A document has ``text``, and perhaps ``id``
-and ``spans`` (or ``entities``, or doccano's ``label``) as above but in characters. Objects of Prodigy, Label Studio and
-Hugging Face are read too (`annotation_tools`). All other fields are kept as comments ``# key = value`` of the sentence,
-or of the document's first.
+A sentence has ``words`` and perhaps ``entities``, ``doc``, ``offsets``, ``text``, ``tree``, ``heads`` and ``deprels``;
+other lists with a value a word are layers. A document has ``text``, and perhaps ``id`` and ``spans`` in characters.
+Objects of Prodigy, Label Studio and Hugging Face are read too (`annotation_tools`). All other fields are kept as
+comments ``# key = value`` of the sentence, or of the document's first.
 """
 
 from __future__ import annotations

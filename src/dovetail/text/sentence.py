@@ -64,10 +64,8 @@ class Span:
                 return
         except TypeError:
             pass
-        raise DovetailError(
-            f"a span from {self.start!r} to {self.end!r}: give the numbers of its first word, from 0, "
-            f"and of the word after its last"
-        )
+        advice = "give the numbers of its first word, from 0, and of the word after its last"
+        raise DovetailError(f"a span from {self.start!r} to {self.end!r}: {advice}")
 
     @property
     def text(self) -> str:
@@ -265,9 +263,8 @@ class Sentence:
 def _listed(what: str, values: Any) -> tuple[str, ...]:
     """What was given as a list, as a tuple; a string is no list of words, though Python takes it for one."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise DovetailError(
-            f"{what}={values!r:.60}: give a list of strings, one a word; dovetail.segment(text) finds those of a text"
-        )
+        advice = "give a list of strings, one a word; dovetail.segment(text) finds those of a text"
+        raise DovetailError(f"{what}={values!r:.60}: {advice}")
     return tuple(values)
 
 

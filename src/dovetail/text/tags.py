@@ -50,11 +50,7 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 
 def join_tag(prefix: str, label: str) -> str:
-    """The tag of a prefix and a label: the inverse of `split_tag`.
-
-    >>> join_tag("B", "PER"), join_tag("B", "")
-    ('B-PER', 'B')
-    """
+    """The tag of a prefix and a label: the inverse of `split_tag`."""
     return f"{prefix}-{label}" if label else prefix
 
 

@@ -110,11 +110,7 @@ class Tree:
         return values[0]
 
     def relabelled(self, rename: Callable[[str], str]) -> Tree:
-        """The tree with every label, of parts of speech too, renamed.
-
-        >>> print(Tree("NP-SBJ", (Tree("NN", word="rain"),)).relabelled(base_label))
-        (NP (NN rain))
-        """
+        """The tree with every label, of parts of speech too, renamed."""
         return self.fold(lambda node, below: replace(node, label=rename(node.label), children=below))
 
     def with_leaves(self, words: Sequence[str], tags: Sequence[str] | None = None) -> Tree:
@@ -236,9 +232,5 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """The word that is meant: real brackets for ``-LRB-`` and ``-RRB-``.
-
-    >>> unescaped("CD4-LRB-+-RRB-")
-    'CD4(+)'
-    """
+    """The word that is meant: real brackets for ``-LRB-`` and ``-RRB-``."""
     return text.replace("-LRB-", "(").replace("-RRB-", ")")
