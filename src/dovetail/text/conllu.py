@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from sys import intern
 from typing import NamedTuple
 
@@ -106,8 +106,11 @@ def _sentence(rows: list[list[str]], comments: list[str], others: list[str]) -> 
 
 def _first_value(comments: Iterable[str], key: str) -> str | None:
     """The value of the first comment ``# key = value``."""
-    found = (comment.partition("=") for comment in comments if comment.startswith("#"))
-    return next((value.strip() for head, equals, value in found if equals and head.lstrip("#").strip() == key), None)
+    for comment in comments:
+        head, equals, value = comment.partition("=")
+        if equals and comment.startswith("#") and head.lstrip("#").strip() == key:
+            return value.strip()
+    return None
 
 
 class _Surface(NamedTuple):
@@ -171,10 +174,12 @@ def _find_all(surfaces: list[_Surface], text: str) -> list[Place] | None:
 def _word_offsets(sentence: Sentence, surfaces: list[_Surface], places: list[Place]) -> Iterator[Place]:
     for surface, (start, end) in zip(surfaces, places, strict=True):
         words = sentence.words[surface.first : surface.last]
-        if "".join(words) == surface.form:
-            yield from pairwise(accumulate(map(len, words), initial=start))
-        else:
+        if "".join(words) != surface.form:
             yield from [(start, end)] * len(words)
+            continue
+        for word in words:
+            yield start, start + len(word)
+            start += len(word)
 
 
 def write_conllu(items: Iterable[Document | Sentence], target: Target) -> None:
