@@ -29,7 +29,7 @@ from common import show
 
 from dovetail import JointParser, Parser, Sentence, Span, Tagger
 from dovetail.evaluate import bracket_counts, entity_counts, stratified_shuffling
-from dovetail.evaluate.sentence_counts import f1_of
+from dovetail.evaluate.significance import f1_of
 from dovetail.features.resources.clusters import Clusters
 from dovetail.models.joint.training import entity_feature_set
 from dovetail.models.tagging import learn_tags, pos_tagger

@@ -56,7 +56,7 @@ import sys
 import dovetail
 assert not {"numpy", "numba", "dovetail.text"} & set(sys.modules), "import dovetail is to be quick"
 dovetail.text.read_brackets, dovetail.text.sentences, dovetail.text.brackets.parse_tree, dovetail.text.tree_svg
-dovetail.evaluate.scores_table, dovetail.evaluate.bootstrap
+dovetail.evaluate.scores_table, dovetail.evaluate.significance
 dovetail.features.resources.lexicon.Lexicon, dovetail.features.algebra.templates
 dovetail.features.resources.recipe.learn_clusterings, dovetail.structures.chain.Chain
 dovetail.models.base.Estimator, dovetail.active.select, dovetail.active.diversity

@@ -14,8 +14,8 @@ import dovetail
 from dovetail.cli import progress
 from dovetail.cli.display import show
 from dovetail.learning.monitor import Progress
+from dovetail.text.documents import annotate_documents
 from dovetail.text.sentence import Document, Sentence, Span
-from dovetail.text.stream import annotate_documents
 
 MODULES = [
     f"dovetail.cli.{name}"

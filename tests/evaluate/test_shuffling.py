@@ -7,7 +7,7 @@ import pytest
 
 from dovetail.errors import InputError
 from dovetail.evaluate import stratified_shuffling
-from dovetail.evaluate.sentence_counts import f1_of
+from dovetail.evaluate.significance import f1_of
 
 SYSTEM = np.array([[3, 3, 3], [2, 3, 1], [4, 4, 4], [1, 1, 0], [5, 4, 4], [2, 2, 2]])
 BASELINE = np.array([[3, 2, 1], [2, 2, 2], [4, 4, 2], [1, 2, 0], [5, 5, 3], [2, 1, 1]])

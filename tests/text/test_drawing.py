@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 
 from dovetail.errors import InputError
-from dovetail.evaluate.table import align_columns
+from dovetail.evaluate.report import align_columns
 from dovetail.text.brackets import parse_tree
 from dovetail.text.draw_dependencies import dependency_svg, draw_dependencies
-from dovetail.text.draw_tree import draw_tree
+from dovetail.text.draw_tree import draw_tree, layout
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
-from dovetail.text.tree_layout import layout
 from dovetail.text.tree_svg import tree_svg
 from dovetail.text.width import display_width
 from tests.text.helpers import trees

@@ -11,8 +11,7 @@ import numpy as np
 from dovetail.active.diversity import choose
 from dovetail.active.uncertainty import DEFAULT, RANDOM, check_measure, uncertainty
 from dovetail.errors import DovetailError
-from dovetail.text.documents import DOCSTART
-from dovetail.text.stream import blocks
+from dovetail.text.documents import DOCSTART, blocks
 
 if TYPE_CHECKING:
     from dovetail.models.tagger.estimator import Tagger

@@ -76,8 +76,8 @@ def annotate(
     dovetail annotate --model M news.conll.gz --output tagged.conll.gz
     """
     source = Input(text, input_format)
+    from dovetail.text.documents import annotate_documents
     from dovetail.text.report import ReadReport
-    from dovetail.text.stream import annotate_documents
 
     tagger = load_model(model, domain).set_params(threads=threads)
     if getattr(tagger, "words", False):

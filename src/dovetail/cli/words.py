@@ -22,8 +22,8 @@ def annotate_words(
     segmenter: Segmenter, source: Any, output: Path | None, output_format: str | None, encoding: str
 ) -> None:
     """Write every line of a raw text with spaces between its words, or as a JSON object with probabilities."""
+    from dovetail.text.documents import blocks
     from dovetail.text.files import open_target
-    from dovetail.text.stream import blocks
     from dovetail.text.words import read_lines
 
     if source.format != "text":

@@ -12,8 +12,8 @@ import numpy as np
 
 from dovetail.arrays import Int32s, Int64s, pointers
 from dovetail.errors import DovetailError, InputError
+from dovetail.text.documents import blocks
 from dovetail.text.files import Source, open_text, source_names
-from dovetail.text.stream import blocks
 
 PAIRS_HELD = 1 << 22
 """So many pairs of neighbours are gathered before they are sorted and added to the counts."""

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 from statistics import fmean, stdev
 
 from dovetail.curves.runs import Run
-from dovetail.evaluate.table import align_columns
+from dovetail.evaluate.report import align_columns
 
 
 @dataclass(frozen=True)

@@ -12,45 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import InputError
-from dovetail.evaluate.counts import Counts, counts_per_label, percentage
-from dovetail.evaluate.pairs import paired_sentences
+from dovetail.evaluate.counts import Counts, counts_per_label, paired_sentences, percentage
 from dovetail.evaluate.report import SCORES
 from dovetail.text.sentence import Sentence
 
 
 @dataclass(frozen=True, slots=True)
 class AttachmentScores:
-    """Counts of words, of those with the right head, relation, and both; made by `attachment_scores`."""
+    """Shares of words with the right head, relation, and both, in percent; made by `attachment_scores`."""
 
     words: int
-    right_heads: int
-    right_relations: int
-    right_both: int
     sentences: int
-    exact_sentences: int
-    """Sentences whose heads are all right."""
+    uas: float
+    """Unlabelled attachment score: percentage of words whose head is right."""
+    las: float
+    """Labelled attachment score: percentage of words whose head and relation are right."""
+    label_accuracy: float
+    """Percentage of words whose relation is right, whatever their head."""
+    exact: float
+    """Percentage of sentences whose heads are all right."""
     per_relation: Mapping[str, Counts]
     """Words under each relation, gold and predicted, and how many have the right head too."""
-
-    @property
-    def uas(self) -> float:
-        """Unlabelled attachment score: percentage of words whose head is right."""
-        return percentage(self.right_heads, self.words)
-
-    @property
-    def las(self) -> float:
-        """Labelled attachment score: percentage of words whose head and relation are right."""
-        return percentage(self.right_both, self.words)
-
-    @property
-    def label_accuracy(self) -> float:
-        """Percentage of words whose relation is right, whatever their head."""
-        return percentage(self.right_relations, self.words)
-
-    @property
-    def exact(self) -> float:
-        """Percentage of sentences whose heads are all right."""
-        return percentage(self.exact_sentences, self.sentences)
 
     def as_dict(self) -> dict[str, Any]:
         """The scores for JSON.
@@ -84,19 +66,20 @@ def attachment_scores(
     >>> f"{scores.uas:.1f} {scores.las:.1f} {scores.label_accuracy:.1f}"
     '66.7 33.3 66.7'
     """
-    sentences = [list(words) for words in _attachments(gold, predicted, punctuation)]
+    sentences = list(_attachments(gold, predicted, punctuation))
     words = [word for sentence in sentences for word in sentence]
+    right = [word.gold for word in words if word.right_head and word.right_relation]
     return AttachmentScores(
         words=len(words),
-        right_heads=sum(word.right_head for word in words),
-        right_relations=sum(word.right_relation for word in words),
-        right_both=sum(word.right_head and word.right_relation for word in words),
         sentences=len(sentences),
-        exact_sentences=sum(all(word.right_head for word in sentence) for sentence in sentences),
+        uas=percentage(sum(word.right_head for word in words), len(words)),
+        las=percentage(len(right), len(words)),
+        label_accuracy=percentage(sum(word.right_relation for word in words), len(words)),
+        exact=percentage(sum(all(word.right_head for word in words) for words in sentences), len(sentences)),
         per_relation=counts_per_label(
             Counter(word.gold for word in words if word.gold),
             Counter(word.predicted for word in words if word.predicted),
-            Counter(word.gold for word in words if word.right_head and word.right_relation),
+            Counter(right),
         ),
     )
 
@@ -114,8 +97,7 @@ def attachment_counts(
     [[2, 2, 0]]
     """
     rows = []
-    for sentence in _attachments(gold, predicted, punctuation):
-        words = list(sentence)
+    for words in _attachments(gold, predicted, punctuation):
         right = sum(word.right_head and (score == "uas" or word.right_relation) for word in words)
         rows.append([len(words), len(words), right])
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
@@ -132,36 +114,25 @@ class _Attachment(NamedTuple):
 
 def _attachments(
     gold: Sequence[Sentence], predicted: Sequence[Sentence], punctuation: bool
-) -> Iterator[Iterator[_Attachment]]:
+) -> Iterator[list[_Attachment]]:
     for number, one, other in paired_sentences(gold, predicted):
         if one.words != other.words:
             raise InputError(f"sentence {number}: the gold and the predicted words differ; both must be the same text")
         for side, sentence in (("gold", one), ("predicted", other)):
             if "head" not in sentence.layers:
                 raise InputError(f"sentence {number}: the {side} side has no layer 'head'")
-        yield _attachments_of(one, other, punctuation)
+        yield list(_attachments_of(one, other, punctuation))
 
 
 def _attachments_of(gold: Sentence, predicted: Sentence, punctuation: bool) -> Iterator[_Attachment]:
     nothing = ("",) * len(gold)
-    columns = zip(
-        gold.words,
-        gold.layers["head"],
-        predicted.layers["head"],
-        gold.layers.get("deprel", nothing),
-        predicted.layers.get("deprel", nothing),
-        strict=True,
-    )
-    for word, gold_head, head, gold_relation, relation in columns:
-        if gold_head != "_" and (punctuation or not is_punctuation(word)):
+    heads = zip(gold.layers["head"], predicted.layers["head"], strict=True)
+    relations = zip(gold.layers.get("deprel", nothing), predicted.layers.get("deprel", nothing), strict=True)
+    for word, (gold_head, head), (gold_relation, relation) in zip(gold.words, heads, relations, strict=True):
+        if gold_head != "_" and (punctuation or not _is_punctuation(word)):
             is_right = gold_relation == relation and relation != ""
             yield _Attachment(gold_head == head, is_right, gold_relation, relation)
 
 
-def is_punctuation(word: str) -> bool:
-    """Whether all characters of a word are Unicode punctuation.
-
-    >>> is_punctuation("..."), is_punctuation("$"), is_punctuation("U.S.")
-    (True, False, False)
-    """
+def _is_punctuation(word: str) -> bool:
     return all(category(character).startswith("P") for character in word)

@@ -21,6 +21,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, compress
+from operator import eq
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,7 +37,6 @@ EMPTY = "-NONE-"
 PUNCTUATION = frozenset([",", ":", "``", "''", "."])
 ROOTS = frozenset(["TOP", "ROOT", "S1"])
 EQUAL_LABELS = {"PRT": "ADVP"}
-
 _FUNCTION = re.compile("[-=]")
 
 Bracket: TypeAlias = tuple[int, int, str]
@@ -50,44 +51,26 @@ class BracketScores(LabelledScores):
     """
 
     unlabelled: Counts
-    exact_sentences: int
+    exact: float
+    """Percentage of sentences whose brackets are all right: EVALB's complete match."""
     crossing: int
     """Predicted brackets that cross a gold one."""
-    sentences_without_crossing: int
-    sentences_with_two_or_less: int
+    average_crossing: float
+    """Crossing brackets for each sentence."""
+    no_crossing: float
+    """Percentage of sentences without crossing brackets."""
+    two_or_less_crossing: float
+    """Percentage of sentences with at most two crossing brackets."""
     errors: int
     skipped: int
+    valid: int
+    """How many sentences the scores are made of."""
     max_length: int | None
-
-    @property
-    def valid(self) -> int:
-        """How many sentences the scores are made of."""
-        return self.sentences - self.errors - self.skipped
-
-    @property
-    def exact(self) -> float:
-        """Percentage of sentences whose brackets are all right: EVALB's complete match."""
-        return percentage(self.exact_sentences, self.valid)
 
     @property
     def tagging(self) -> float:
         """Percentage of words, punctuation left out, whose part of speech is right."""
         return self.accuracy or 0.0
-
-    @property
-    def average_crossing(self) -> float:
-        """Crossing brackets for each sentence."""
-        return self.crossing / self.valid if self.valid else 0.0
-
-    @property
-    def no_crossing(self) -> float:
-        """Percentage of sentences without crossing brackets."""
-        return percentage(self.sentences_without_crossing, self.valid)
-
-    @property
-    def two_or_less_crossing(self) -> float:
-        """Percentage of sentences with at most two crossing brackets."""
-        return percentage(self.sentences_with_two_or_less, self.valid)
 
     def as_dict(self) -> dict[str, Any]:
         """The scores for JSON: those of `scores_dict`, and those of trees.
@@ -100,8 +83,7 @@ class BracketScores(LabelledScores):
         """
         unlabelled = {f"unlabelled_{name}": getattr(self.unlabelled, name) for name in SCORES}
         crossing = ("average_crossing", "no_crossing", "two_or_less_crossing")
-        counted = ("errors", "skipped", "valid", "max_length")
-        more = {name: getattr(self, name) for name in (*crossing, *counted)}
+        more = {name: getattr(self, name) for name in (*crossing, "errors", "skipped", "valid", "max_length")}
         return {**scores_dict(self), "exact": self.exact, "tagging": self.tagging, **unlabelled, **more}
 
     def report(self) -> str:
@@ -125,12 +107,7 @@ class BracketScores(LabelledScores):
         2 or less crossing        = 100.00
         Tagging accuracy          =  50.00
         """
-        counts = {
-            "Number of sentence": self.sentences,
-            "Number of Error sentence": self.errors,
-            "Number of Skip  sentence": self.skipped,
-            "Number of Valid sentence": self.valid,
-        }
+        counts = {"sentence": self.sentences, "Error sentence": self.errors, "Skip  sentence": self.skipped}
         scores = {
             "Bracketing Recall": self.recall,
             "Bracketing Precision": self.precision,
@@ -141,13 +118,9 @@ class BracketScores(LabelledScores):
             "2 or less crossing": self.two_or_less_crossing,
             "Tagging accuracy": self.tagging,
         }
-        return "\n".join(
-            [
-                "-- All --" if self.max_length is None else f"-- len<={self.max_length} --",
-                *(f"{name:<25} = {count:6d}" for name, count in counts.items()),
-                *(f"{name:<25} = {score:6.2f}" for name, score in scores.items()),
-            ]
-        )
+        lines = ["-- All --" if self.max_length is None else f"-- len<={self.max_length} --"]
+        lines += [f"Number of {name:<15} = {n:6d}" for name, n in {**counts, "Valid sentence": self.valid}.items()]
+        return "\n".join([*lines, *(f"{name:<25} = {score:6.2f}" for name, score in scores.items())])
 
 
 def bracket_scores(
@@ -176,12 +149,14 @@ def bracket_scores(
         tokens=sum(outcome.words for outcome in scored),
         correct_tokens=sum(outcome.right_tags for outcome in scored),
         unlabelled=Counts(in_gold.total(), in_predicted.total(), sum(outcome.right_extents for outcome in scored)),
-        exact_sentences=sum(len(outcome.gold) == len(outcome.predicted) == len(outcome.correct) for outcome in scored),
+        exact=percentage(sum(outcome.is_exact for outcome in scored), len(scored)),
         crossing=sum(outcome.crossing for outcome in scored),
-        sentences_without_crossing=sum(outcome.crossing == 0 for outcome in scored),
-        sentences_with_two_or_less=sum(outcome.crossing <= 2 for outcome in scored),
+        average_crossing=sum(outcome.crossing for outcome in scored) / max(1, len(scored)),
+        no_crossing=percentage(sum(outcome.crossing == 0 for outcome in scored), len(scored)),
+        two_or_less_crossing=percentage(sum(outcome.crossing <= 2 for outcome in scored), len(scored)),
         errors=sum(outcome.status == "error" for outcome in outcomes),
         skipped=sum(outcome.status == "skipped" for outcome in outcomes),
+        valid=len(scored),
         max_length=max_length,
     )
 
@@ -210,7 +185,7 @@ def bracket_counts(
         rows[outcome.number - 1] = {
             "labelled": (in_gold, in_predicted, len(outcome.correct)),
             "unlabelled": (in_gold, in_predicted, outcome.right_extents),
-            "exact": (1, 1, in_gold == in_predicted == len(outcome.correct)),
+            "exact": (1, 1, outcome.is_exact),
             "tagging": (outcome.words, outcome.words, outcome.right_tags),
         }[score]
     return rows
@@ -229,6 +204,10 @@ class _Outcome(NamedTuple):
     words: int = 0
     right_tags: int = 0
 
+    @property
+    def is_exact(self) -> bool:
+        return len(self.gold) == len(self.predicted) == len(self.correct)
+
 
 def _outcomes(gold: Sequence[Tree], predicted: Sequence[Tree | None], max_length: int | None) -> Iterator[_Outcome]:
     if len(gold) != len(predicted):
@@ -245,9 +224,7 @@ def _outcome(number: int, gold_tree: Tree, predicted_tree: Tree | None) -> _Outc
         return _Outcome(number, "skipped")
     if gold.words != predicted.words:
         return _Outcome(number, "error")
-    same_extents = Counter((start, end) for start, end, _ in gold.brackets) & Counter(
-        (start, end) for start, end, _ in predicted.brackets
-    )
+    same_extents = Counter(bracket[:2] for bracket in gold.brackets) & Counter(b[:2] for b in predicted.brackets)
     return _Outcome(
         number,
         "valid",
@@ -257,7 +234,7 @@ def _outcome(number: int, gold_tree: Tree, predicted_tree: Tree | None) -> _Outc
         same_extents.total(),
         _count_crossing(gold.brackets, predicted.brackets),
         len(gold.words),
-        sum(map(_same_label, gold.tags, predicted.tags)),
+        sum(map(eq, gold.tags, predicted.tags)),
     )
 
 
@@ -270,26 +247,19 @@ class _Stripped(NamedTuple):
 
 
 def _stripped(tree: Tree) -> _Stripped:
-    places = list(tree.places())
-    left = []
-    before = [0]  # how many of the words before a position are left
-    for _, _, leaf in places:
-        if leaf.word is not None:
-            if leaf.label not in PUNCTUATION and leaf.label != EMPTY:
-                left.append(leaf)
-            before.append(len(left))
+    leaves = tree.leaves()
+    is_left = [leaf.label not in PUNCTUATION and leaf.label != EMPTY for leaf in leaves]
+    left = list(compress(leaves, is_left))
+    before = list(accumulate(is_left, initial=0))  # how many of the words before a position are left
     brackets = []
-    for start, end, node in places:
+    for start, end, node in tree.places():
         if node.word is None and before[start] < before[end]:
             label = _FUNCTION.split(node.label, maxsplit=1)[0]
             if label not in ROOTS:
                 brackets.append((before[start], before[end], EQUAL_LABELS.get(label, label)))
     # Brackets in words may be spelled out on one side only.
-    return _Stripped([escaped(leaf.word or "") for leaf in left], [leaf.label for leaf in left], brackets)
-
-
-def _same_label(one: str, other: str) -> bool:
-    return EQUAL_LABELS.get(one, one) == EQUAL_LABELS.get(other, other)
+    tags = [EQUAL_LABELS.get(leaf.label, leaf.label) for leaf in left]
+    return _Stripped([escaped(leaf.word or "") for leaf in left], tags, brackets)
 
 
 def _count_crossing(gold: Sequence[Bracket], predicted: Sequence[Bracket]) -> int:

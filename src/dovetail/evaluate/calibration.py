@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dovetail.errors import InputError
-from dovetail.evaluate.table import align_columns
+from dovetail.evaluate.report import align_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +96,11 @@ def reliability(
     edges = _edges(promised, bins, strategy)
     # Bins are closed above, (low, high], so that 1.0 needs no bin of its own.
     bin_of_answer = np.clip(np.searchsorted(edges, promised, side="left") - 1, 0, len(edges) - 2)
-    counts = np.bincount(bin_of_answer, minlength=len(edges) - 1)
-    confidence = np.bincount(bin_of_answer, promised, len(edges) - 1)
-    accuracy = np.bincount(bin_of_answer, right, len(edges) - 1)
+    counts, confidence, accuracy = (np.bincount(bin_of_answer, w, len(edges) - 1) for w in (None, promised, right))
+    columns = (edges[:-1], edges[1:], confidence, accuracy, counts)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
     return CalibrationReport(
-        bins=tuple(
-            ReliabilityBin(
-                low=float(edges[b]),
-                high=float(edges[b + 1]),
-                confidence=float(confidence[b] / counts[b]),
-                accuracy=float(accuracy[b] / counts[b]),
-                count=int(counts[b]),
-            )
-            for b in np.flatnonzero(counts)
-        ),
+        bins=tuple(ReliabilityBin(low, high, sure / n, true / n, int(n)) for low, high, sure, true, n in rows if n),
         brier_score=float(np.mean((promised - right) ** 2)),
         log_loss=_log_loss(promised, right),
     )
@@ -119,9 +110,8 @@ def _checked(probabilities: ArrayLike, correct: ArrayLike) -> tuple[NDArray[np.f
     promised = np.asarray(probabilities, dtype=np.float64)
     right = np.asarray(correct, dtype=np.float64)
     if promised.ndim != 1 or promised.shape != right.shape:
-        raise InputError(
-            f"probabilities of shape {promised.shape} and correct of {right.shape}, expected [answers] both"
-        )
+        shapes = f"probabilities of shape {promised.shape} and correct of {right.shape}"
+        raise InputError(f"{shapes}, expected [answers] both")
     if len(promised) == 0:
         raise InputError("no answers: calibration needs at least one probability")
     outside = ~((promised >= 0) & (promised <= 1))  # NaN is outside too

@@ -1,11 +1,15 @@
-"""What every scorer is made of: how many there are, how many were found, how many of those are right."""
+"""What every scorer is made of: gold and predicted sentences in pairs, and how many things are in each and in both."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from dovetail.errors import InputError
+
+S = TypeVar("S", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +76,12 @@ class LabelledScores(Counts):
     def macro(self) -> Average:
         """Mean over the labels seen in gold or predicted; a label that was only predicted counts, with 0."""
         labels = self.per_label.values()
-        count = max(1, len(labels))
-        return Average(
-            sum(label.precision for label in labels) / count,
-            sum(label.recall for label in labels) / count,
-            sum(label.f1 for label in labels) / count,
-        )
+        sums = (sum(getattr(label, score) for label in labels) for score in Average._fields)
+        return Average(*(total / max(1, len(labels)) for total in sums))
 
 
 def percentage(part: int, whole: int) -> float:
-    """``100 * part / whole``, or 0 of nothing.
-
-    >>> percentage(1, 8), percentage(0, 0)
-    (12.5, 0.0)
-    """
+    """``100 * part / whole``, or 0 of nothing."""
     return 100 * part / whole if whole else 0.0
 
 
@@ -103,3 +99,27 @@ def all_counts(gold: Counter[str], predicted: Counter[str], correct: Counter[str
     """The fields of `LabelledScores` that counts of labels give."""
     whole = {"gold": gold.total(), "predicted": predicted.total(), "correct": correct.total()}
     return {**whole, "per_label": counts_per_label(gold, predicted, correct)}
+
+
+def paired_sentences(gold: Sequence[S], predicted: Sequence[S]) -> Iterator[tuple[int, S, S]]:
+    """Each sentence's number, counted from 1, with its gold and its predicted side."""
+    if len(gold) != len(predicted):
+        raise InputError(f"{len(gold)} gold sentences but {len(predicted)} predicted; both must be the same text")
+    for number, (gold_sentence, predicted_sentence) in enumerate(zip(gold, predicted, strict=True), 1):
+        if isinstance(gold_sentence, str) or isinstance(predicted_sentence, str):
+            raise InputError(f"sentence {number} is a string: give a list of sentences, each a list of tags")
+        yield number, gold_sentence, predicted_sentence
+
+
+def paired_tags(gold: Sequence[S], predicted: Sequence[S]) -> Iterator[tuple[S, S]]:
+    """The gold and the predicted tags of each sentence, one each for every token.
+
+    >>> list(paired_tags([["O"]], [["B-PER", "I-PER"]]))
+    Traceback (most recent call last):
+    dovetail.errors.InputError: sentence 1: 1 gold tags but 2 predicted; each token needs one on both sides
+    """
+    for number, gold_tags, predicted_tags in paired_sentences(gold, predicted):
+        if len(gold_tags) != len(predicted_tags):
+            differ = f"{len(gold_tags)} gold tags but {len(predicted_tags)} predicted"
+            raise InputError(f"sentence {number}: {differ}; each token needs one on both sides")
+        yield gold_tags, predicted_tags

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import eq
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError
-from dovetail.evaluate.counts import Counts, LabelledScores, all_counts
-from dovetail.evaluate.pairs import paired_sentences, paired_tags
+from dovetail.evaluate.counts import Counts, LabelledScores, all_counts, paired_sentences, paired_tags
 from dovetail.text.sentence import Span
 from dovetail.text.tags import tags_to_spans
 
@@ -76,12 +75,10 @@ def entity_scores(gold: Sequence[Annotation], predicted: Sequence[Annotation]) -
     50.0
     """
     matches = list(_matches(gold, predicted))
-    in_gold, in_predicted, in_both = (
-        Counter(label for match in matches for _, _, label in match[side]) for side in range(3)
-    )
+    counted = (Counter(label for match in matches for _, _, label in match[side]) for side in range(3))
     tagged = _are_tags(gold, predicted)
     return EntityScores(
-        **all_counts(in_gold, in_predicted, in_both),
+        **all_counts(*counted),
         sentences=len(matches),
         tokens=sum(map(len, gold)) if tagged else None,
         correct_tokens=sum(map(eq, chain(*gold), chain(*predicted))) if tagged else None,
@@ -98,21 +95,13 @@ def entity_counts(gold: Sequence[Annotation], predicted: Sequence[Annotation]) -
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-class _Match(NamedTuple):
-    """The entities of one sentence."""
-
-    gold: list[Entity]
-    predicted: list[Entity]
-    correct: list[Entity]
-
-
-def _matches(gold: Sequence[Annotation], predicted: Sequence[Annotation]) -> Iterator[_Match]:
+def _matches(gold: Sequence[Annotation], predicted: Sequence[Annotation]) -> Iterator[tuple[list[Entity], ...]]:
+    """The entities of each sentence: the gold, the predicted and the correct ones."""
     for in_gold, in_predicted in _entity_pairs(gold, predicted):
         if in_gold == in_predicted:  # most sentences, and much cheaper than counting
-            yield _Match(in_gold, in_predicted, in_gold)
+            yield in_gold, in_predicted, in_gold
         else:
-            in_both = Counter(in_gold) & Counter(in_predicted)
-            yield _Match(in_gold, in_predicted, list(in_both.elements()))
+            yield in_gold, in_predicted, list((Counter(in_gold) & Counter(in_predicted)).elements())
 
 
 def _entity_pairs(
@@ -127,9 +116,7 @@ def _entity_pairs(
 
 
 def _entities(spans: Spans) -> list[Entity]:
-    return [
-        (span.start, span.end, span.label) if isinstance(span, Span) else (span[0], span[1], span[2]) for span in spans
-    ]
+    return [(s.start, s.end, s.label) if isinstance(s, Span) else (s[0], s[1], s[2]) for s in spans]
 
 
 def _are_tags(gold: Sequence[Annotation], predicted: Sequence[Annotation]) -> bool:

@@ -15,23 +15,12 @@ _UNDATED: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pd
 _INK, _MUTED, _GRID = "#1f2933", "#6b7785", "#e4e8ec"
 _BLUE, _PALE_BLUE, _RED = "#2f6db3", "#d5e2f0", "#d1495b"
 _STYLE: Any = {
-    "font.size": 9,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _MUTED,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": _GRID,
-    "xtick.color": _MUTED,
-    "ytick.color": _MUTED,
-    "xtick.labelcolor": _INK,
-    "ytick.labelcolor": _INK,
-    "figure.constrained_layout.h_pad": 0.1,
-    "figure.constrained_layout.w_pad": 0.1,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "dovetail",
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), _INK),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), _MUTED),
+    **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    **dict.fromkeys(("figure.constrained_layout.h_pad", "figure.constrained_layout.w_pad"), 0.1),
+    **{"font.size": 9, "grid.color": _GRID, "svg.fonttype": "none", "svg.hashsalt": "dovetail"},
 }
 
 
@@ -52,7 +41,9 @@ def reliability_plot(report: CalibrationReport, path: str | Path, title: str = "
         curve, histogram = figure.subplots(2, 1, sharex=True, height_ratios=(3.2, 1))
         _draw_curve(curve, report)
         _draw_histogram(histogram, report)
-        _draw_title(curve, report, title)
+        scores = f"ECE {report.expected_calibration_error:.3f}   Brier {report.brier_score:.3f}"
+        curve.set_title(title, loc="left", fontsize=12, fontweight="bold", pad=24, parse_math=False)
+        curve.text(0, 1.03, f"{scores}   {report.count:,} answers", color=_MUTED, transform=curve.transAxes)
     return Path(path)
 
 
@@ -70,12 +61,6 @@ def picture(path: Path, inches: tuple[float, float]) -> Iterator[Any]:
         figure = Figure(figsize=inches, layout="constrained")
         yield figure
         _save(figure, path)
-
-
-def _draw_title(axes: Any, report: CalibrationReport, title: str) -> None:
-    scores = f"ECE {report.expected_calibration_error:.3f}   Brier {report.brier_score:.3f}"
-    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", pad=24, parse_math=False)
-    axes.text(0, 1.03, f"{scores}   {report.count:,} answers", color=_MUTED, transform=axes.transAxes)
 
 
 def _draw_curve(axes: Any, report: CalibrationReport) -> None:

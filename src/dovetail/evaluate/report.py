@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dovetail.evaluate.counts import Counts, LabelledScores
-from dovetail.evaluate.table import align_columns
+from dovetail.text.width import display_width
 
 SCORES, NUMBERS = ("precision", "recall", "f1"), ("gold", "predicted", "correct")
 COUNTS = SCORES + NUMBERS
@@ -24,9 +24,7 @@ def scores_dict(scores: LabelledScores) -> dict[str, Any]:
     return {
         **counts_dict(scores),
         "per_label": {label: counts_dict(counts) for label, counts in scores.per_label.items()},
-        "macro_precision": scores.macro.precision,
-        "macro_recall": scores.macro.recall,
-        "macro_f1": scores.macro.f1,
+        **{f"macro_{name}": value for name, value in scores.macro._asdict().items()},
         "accuracy": scores.accuracy,
         "sentences": scores.sentences,
         "tokens": scores.tokens,
@@ -65,3 +63,20 @@ def label_table(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
     for name, row in rows:
         lines.append([name, *(f"{row[what]:.2f}" for what in SCORES), *(str(row.get(what, "")) for what in NUMBERS)])
     return align_columns(lines)
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> str:
+    """The rows as lines with aligned columns: the first flush left, the others flush right.
+
+    >>> print(align_columns([["label", "F1"], ["LOC", "85.00"], ["人物", "9.50"]]))
+    label     F1
+    LOC    85.00
+    人物    9.50
+    """
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        spaces = [" " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)]
+        right_aligned = [space + cell for space, cell in zip(spaces, row, strict=True)]
+        lines.append("  ".join([row[0] + spaces[0], *right_aligned[1:]]).rstrip())
+    return "\n".join(lines)

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dovetail.evaluate.counts import LabelledScores, all_counts
-from dovetail.evaluate.pairs import paired_tags
+from dovetail.evaluate.counts import LabelledScores, all_counts, paired_tags
 
 
 @dataclass(frozen=True, slots=True)

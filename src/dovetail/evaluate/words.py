@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
@@ -31,16 +31,14 @@ class WordScores(Counts):
     @property
     def oov_recall(self) -> float | None:
         """The share of gold words out of the vocabulary that were found, in percent."""
-        if self.unknown is None or self.correct_unknown is None:
-            return None
-        return percentage(self.correct_unknown, self.unknown)
+        return None if self.unknown is None else percentage(self.correct_unknown or 0, self.unknown)
 
     @property
     def iv_recall(self) -> float | None:
         """The share of gold words in the vocabulary that were found, in percent."""
-        if self.unknown is None or self.correct_unknown is None:
+        if self.unknown is None:
             return None
-        return percentage(self.correct - self.correct_unknown, self.gold - self.unknown)
+        return percentage(self.correct - (self.correct_unknown or 0), self.gold - self.unknown)
 
     def as_dict(self) -> dict[str, Any]:
         """Counts and scores by name."""
@@ -66,39 +64,30 @@ def word_scores(gold: Sentences, predicted: Sentences, vocabulary: Collection[st
     >>> f"{scores.precision:.1f} {scores.recall:.1f} {scores.f1:.1f} {scores.oov_recall:.1f}"
     '66.7 50.0 57.1 100.0'
     """
-    counts = [_matches(number, *pair, vocabulary) for number, pair in enumerate(_paired(gold, predicted), 1)]
-    total = [sum(column) for column in zip(*counts, strict=True)] or [0] * 5
-    if vocabulary is None:
-        return WordScores(*total[:3])
-    return WordScores(*total)
+    total = [sum(column) for column in zip(*_matches(gold, predicted, vocabulary), strict=True)] or [0] * 5
+    return WordScores(*total[:3]) if vocabulary is None else WordScores(*total)
 
 
 def word_counts(gold: Sentences, predicted: Sentences) -> NDArray[np.int64]:
     """Counts of gold, predicted and correct words in each sentence, [sentences, 3], for the bootstrap."""
-    rows = [_matches(number, *pair, None)[:3] for number, pair in enumerate(_paired(gold, predicted), 1)]
+    rows = [match[:3] for match in _matches(gold, predicted)]
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _paired(gold: Sentences, predicted: Sentences) -> list[tuple[Sequence[str], Sequence[str]]]:
+def _matches(
+    gold: Sentences, predicted: Sentences, vocabulary: Collection[str] | None = None
+) -> Iterator[tuple[int, ...]]:
+    """For each sentence the counts of gold, predicted, correct, unknown and correct unknown words."""
     if len(gold) != len(predicted):
         raise InputError(f"{len(gold)} sentences in the gold, {len(predicted)} predicted: they must be the same text")
-    return list(zip(gold, predicted, strict=True))
-
-
-def _matches(
-    number: int, gold: Sequence[str], predicted: Sequence[str], vocabulary: Collection[str] | None
-) -> tuple[int, int, int, int, int]:
-    if "".join(gold) != "".join(predicted):
-        raise InputError(f"sentence {number} has other characters than the gold; score segmentations of the same text")
-    found = set(_edges(predicted))
-    correct = unknown = correct_unknown = 0
-    for word, edges in zip(gold, _edges(gold), strict=True):
-        right = edges in found
-        correct += right
-        if vocabulary is not None and word not in vocabulary:
-            unknown += 1
-            correct_unknown += right
-    return len(gold), len(predicted), correct, unknown, correct_unknown
+    for number, (words, others) in enumerate(zip(gold, predicted, strict=True), 1):
+        if "".join(words) != "".join(others):
+            advice = "score segmentations of the same text"
+            raise InputError(f"sentence {number} has other characters than the gold; {advice}")
+        found = set(_edges(others))
+        is_right = [edges in found for edges in _edges(words)]
+        unknown = [] if vocabulary is None else [r for w, r in zip(words, is_right, strict=True) if w not in vocabulary]
+        yield len(words), len(others), sum(is_right), len(unknown), sum(unknown)
 
 
 def _edges(words: Sequence[str]) -> list[tuple[int, int]]:

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dovetail.errors import DovetailError
-from dovetail.text.documents import marked
+from dovetail.text.documents import annotate_documents, marked
 from dovetail.text.formats import guess_format
 from dovetail.text.given import RUNNING, SENTENCES, SINGLE, as_sentence, is_word, kind_of
 from dovetail.text.sentence import Document, Sentence
-from dovetail.text.stream import annotate_documents
 
 T = TypeVar("T")
 READ = "read it with dovetail.read({!r})"

@@ -14,30 +14,9 @@ from dovetail.text.tags import spans_to_tags, tags_to_spans
 from dovetail.text.tree import Tree, base_label
 
 __all__ = [
-    "Document",
-    "ReadReport",
-    "ReadWarning",
-    "Sentence",
-    "Span",
-    "Tree",
-    "base_label",
-    "read",
-    "read_brackets",
-    "read_brat",
-    "read_conll",
-    "read_conllu",
-    "read_jsonl",
-    "read_text",
-    "sentences",
-    "spans_to_tags",
-    "tags_to_spans",
-    "write",
-    "write_brackets",
-    "write_brat",
-    "write_conll",
-    "write_conllu",
-    "write_jsonl",
-    "write_text",
-]
+    "Document", "ReadReport", "ReadWarning", "Sentence", "Span", "Tree", "base_label", "read", "read_brackets",
+    "read_brat", "read_conll", "read_conllu", "read_jsonl", "read_text", "sentences", "spans_to_tags", "tags_to_spans",
+    "write", "write_brackets", "write_brat", "write_conll", "write_conllu", "write_jsonl", "write_text",
+]  # fmt: skip
 
 open_room(__name__)

@@ -5,10 +5,10 @@ doccano's ``label`` and ``start_offset`` are read where spans are (`json_object`
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from dovetail.text.json_object import JsonObject
-from dovetail.text.json_values import kind_of
+from dovetail.text.json_object import JsonObject, kind_of
 
 _REFUSED = ("reject", "ignore")
 _CHOICES = ("label", "labels", "options", "entities")  # with one of these an answer may be about the whole text
@@ -21,14 +21,14 @@ def own_fields(item: JsonObject, all_texts: bool = False) -> JsonObject | None:
     """
     fields = item.fields
     if fields.get("answer") in _REFUSED and not all_texts:
-        item.report.note(f'answer "{fields["answer"]}" of an annotator, left out', item.path, item.line)
+        item.note(f'answer "{fields["answer"]}" of an annotator, left out')
         return None
     if isinstance(fields.get("data"), dict) and "text" not in fields and not item.is_sentence():
         return _label_studio(item, all_texts)
     if "ner_tags" in fields and "ner" not in fields and "entities" not in fields:
         return _named_tags(item)
     if fields.get("answer") == "accept" and not item.is_sentence() and not any(map(fields.get, _CHOICES)):
-        return item.with_fields({"spans": [], **fields})  # Prodigy: accepted, and nothing was marked
+        return replace(item, fields={"spans": [], **fields})  # Prodigy: accepted, and nothing was marked
     return item
 
 
@@ -40,7 +40,7 @@ def _named_tags(item: JsonObject) -> JsonObject:
             '"ner_tags" are numbers, and their names are not in the file; write the names instead, '
             'such as [names[tag] for tag in tags] with names = dataset.features["ner_tags"].feature.names'
         )
-    return item.with_fields({"ner" if name == "ner_tags" else name: value for name, value in item.fields.items()})
+    return replace(item, fields={"ner" if name == "ner_tags" else name: value for name, value in item.fields.items()})
 
 
 def _label_studio(item: JsonObject, all_texts: bool) -> JsonObject | None:
@@ -50,26 +50,24 @@ def _label_studio(item: JsonObject, all_texts: bool) -> JsonObject | None:
     if item.fields.get("id") is not None:
         fields["id"] = item.fields["id"]
     if "annotations" not in item.fields:
-        return item.with_fields(fields)
+        return replace(item, fields=fields)
     given = item.fields["annotations"]
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise item.wrong(f'"annotations" is {kind_of(given)}, expected an array of objects with "result"')
     kept = [one for one in given if not one.get("was_cancelled")]
     if not kept and all_texts:
-        return item.with_fields(fields)
+        return replace(item, fields=fields)
     if not kept:
         what = "task that was skipped" if given else "task without an annotation"
-        item.report.note(f"{what} (Label Studio), left out", item.path, item.line)
+        item.note(f"{what} (Label Studio), left out")
         return None
     if len(kept) > 1:
-        item.report.note(
-            "task with several annotations (Label Studio), of which the first is read", item.path, item.line
-        )
+        item.note("task with several annotations (Label Studio), of which the first is read")
     results = kept[0].get("result", [])
     if not isinstance(results, list):
         raise item.wrong(f'"result" is {kind_of(results)}, expected an array')
     fields["spans"] = [result["value"] for result in results if _is_span(item, result)]
-    return item.with_fields(fields)
+    return replace(item, fields=fields)
 
 
 def _text_of(item: JsonObject, data: dict[str, Any]) -> str:
@@ -84,5 +82,5 @@ def _is_span(item: JsonObject, result: object) -> bool:
     value = result.get("value") if isinstance(result, dict) else None
     is_span = isinstance(value, dict) and {"start", "end", "labels"} <= value.keys()
     if not is_span:
-        item.report.note("result without start, end and labels (Label Studio), not read", item.path, item.line)
+        item.note("result without start, end and labels (Label Studio), not read")
     return is_span

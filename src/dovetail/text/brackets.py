@@ -115,16 +115,16 @@ def read_trees(lines: Iterable[str], path: object, report: ReadReport, line: int
                 if is_label:
                     continue
             if token == "(":
-                _check_word_is_over(stack, path, number)
+                if stack and stack[-1].word is not None:
+                    message = f"a bracket after the word {stack[-1].word[:40]!r}"
+                    raise InputError(f"{message}; those in words are written -LRB- and -RRB-", path, number)
                 opened = number
             elif token != ")":
                 _add_word(token, stack, path, number)
             elif not stack:
                 raise InputError("a closing bracket too many", path, number)
-            else:
-                tree = _close(stack, path, number, report)
-                if tree is not None:
-                    yield tree
+            elif tree := _close(stack, path, number, report):
+                yield tree
     if stack or opened:
         missing = len(stack) + bool(opened)
         what = "a closing bracket is" if missing == 1 else f"{missing} closing brackets are"
@@ -134,19 +134,9 @@ def read_trees(lines: Iterable[str], path: object, report: ReadReport, line: int
 def _open(label: str, stack: list[_Open], path: object, line: int) -> _Open:
     at_top = not stack or (len(stack) == 1 and label and not stack[0].children)
     if (not label or label in _ROOTS) and not at_top:
-        raise InputError(
-            f"a root ({label or 'no label'}) inside the tree that begins in line {stack[0].line}; "
-            "is a closing bracket missing before it?",
-            path,
-            line,
-        )
+        message = f"a root ({label or 'no label'}) inside the tree that begins in line {stack[0].line}"
+        raise InputError(f"{message}; is a closing bracket missing before it?", path, line)
     return _Open(line, intern(label or "ROOT"))
-
-
-def _check_word_is_over(stack: list[_Open], path: object, line: int) -> None:
-    if stack and stack[-1].word is not None:
-        message = f"a bracket after the word {stack[-1].word[:40]!r}; those in words are written -LRB- and -RRB-"
-        raise InputError(message, path, line)
 
 
 def _add_word(word: str, stack: list[_Open], path: object, line: int) -> None:
@@ -180,7 +170,7 @@ def _close(stack: list[_Open], path: object, line: int, report: ReadReport) -> T
     return None
 
 
-def indented(tree: Tree, step: int = 2) -> str:
+def indented(tree: Tree) -> str:
     """The tree in brackets over several lines; what holds words alone stays on one.
 
     >>> print(indented(parse_tree("(S (NP (DT the) (NN sea)) (VP (VBZ is) (ADJP (JJ big))))")))
@@ -198,9 +188,9 @@ def indented(tree: Tree, step: int = 2) -> str:
         if lines:
             lines[-1] += ")" * max(0, previous - depth)
         if all(child.is_preterminal for child in node.children):
-            lines.append(" " * (step * depth) + str(node))
+            lines.append(f"{'  ' * depth}{node}")
         else:
-            lines.append(" " * (step * depth) + f"({escaped(node.label)}")
+            lines.append(f"{'  ' * depth}({escaped(node.label)}")
             stack.extend((depth + 1, child) for child in reversed(node.children))
         previous = depth
     return "\n".join(lines) + ")" * previous

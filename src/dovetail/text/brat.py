@@ -45,10 +45,10 @@ def read_brat(
             identity = name.with_suffix("").as_posix()
             annotations = text_path.with_suffix(".ann")
             if texts == "all" and not annotations.exists():
-                yield Document(tuple(segment(text, lines)), text, identity)
+                sentences = segment(text, lines)
             else:
                 sentences = _read_annotated(annotations, text, lines, encoding, notes)
-                yield Document(tuple(sentences), text, identity)
+            yield Document(tuple(sentences), text, identity)
 
 
 def find_texts(path: Path, texts: Literal["annotated", "all"], report: ReadReport) -> list[Path]:
@@ -143,15 +143,12 @@ def write_brat(items: Iterable[Document | Sentence], path: str | PathLike[str]) 
             text_path = target.with_suffix(".txt")
         else:
             text_path = target / f"{_file_name(document.id or str(number))}.txt"
-            _make_folder(text_path.parent)
+            folder = text_path.parent
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise DovetailError(f"{folder}: cannot be made: {why_not_written(folder, error)}") from None
         _write_one(document, text_path)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DovetailError(f"{folder}: cannot be made: {why_not_written(folder, error)}") from None
 
 
 def _file_name(identity: str) -> str:

@@ -35,11 +35,7 @@ class Layout(NamedTuple):
 
 
 def default_columns(width: int) -> tuple[str, ...]:
-    """The names of the columns where none are given: the word first, the entities last.
-
-    >>> default_columns(4), default_columns(6)
-    (('word', 'pos', 'chunk', 'ner'), ('word', 'c1', 'c2', 'c3', 'c4', 'ner'))
-    """
+    """The names of the columns where none are given: the word first, the entities last."""
     known = {1: ("word",), 2: ("word", "ner"), 3: ("word", "pos", "ner"), 4: ("word", "pos", "chunk", "ner")}
     return known.get(width) or ("word", *(f"c{i}" for i in range(1, width - 1)), "ner")
 
@@ -151,17 +147,15 @@ def _bad_row(fields: list[str], layout: Layout, path: str, line: int) -> InputEr
     separators = "tabs" if layout.separator == "\t" else "spaces"
     count = f"{len(fields)} column" + "s" * (len(fields) != 1)
     advice = "; is this CSV? Replace its commas by tabs" if path.removesuffix(".gz").endswith(".csv") else ""
-    return InputError(
-        f"{count}, expected {len(layout.columns)}: {names}, separated by {separators}{advice}", path, line
-    )
+    message = f"{count}, expected {len(layout.columns)}: {names}, separated by {separators}{advice}"
+    return InputError(message, path, line)
 
 
 def _sentence(rows: list[list[str]], comments: list[str], layout: Layout) -> Sentence:
     # Interned, so that a corpus in memory holds each word and tag once.
     values = (tuple(map(intern, column)) for column in zip(*rows, strict=True))
     layers = dict(zip(layout.columns, values, strict=True))
-    words = layers.pop("word")
-    return Sentence(words, layers, comments=tuple(comments))
+    return Sentence(layers.pop("word"), layers, comments=tuple(comments))
 
 
 def write_conll(
@@ -208,18 +202,14 @@ def _heading(sentence: Sentence, document: Document | None, is_first: bool, layo
     if is_first and not marks and document is not None and document.id is not None:
         marks = [DOCSTART]
     for mark in marks:
-        yield _mark(mark, layout) + "\n\n"
+        fields = _split_spaces(mark)
+        if len(fields) != len(layout.columns):
+            fields = [DOCSTART, *("O" if name in CHUNK_LAYERS else "-X-" for name in layout.columns[1:])]
+        yield layout.separator.join(fields) + "\n\n"
     if layout.separator == "\t":
         for line in sentence.comments:
             if _kind_of(line, by_tab=False) == "comment" and "\t" not in line:
                 yield line + "\n"
-
-
-def _mark(mark: str, layout: Layout) -> str:
-    fields = _split_spaces(mark)
-    if len(fields) != len(layout.columns):
-        fields = [DOCSTART, *("O" if name in CHUNK_LAYERS else "-X-" for name in layout.columns[1:])]
-    return layout.separator.join(fields)
 
 
 def _lines(sentence: Sentence, layout: Layout, scheme: Scheme, converted: Sequence[str], number: int) -> str:
@@ -239,13 +229,9 @@ def _lines(sentence: Sentence, layout: Layout, scheme: Scheme, converted: Sequen
     text = "\n".join(map(layout.separator.join, zip(*cells, strict=True)))
     # Read again, the text must fall into the same cells.
     separator = layout.separator if width > 1 else " "
-    if (
-        text.count("\n") != length - 1
-        or text.count(separator) != length * (width - 1)
-        or (separator == " " and "\t" in text)
-        or "\r\n" in text + "\n"
-        or DOCSTART in cells[0]
-    ):
+    same_cells = text.count("\n") == length - 1 and text.count(separator) == length * (width - 1)
+    is_split = (separator == " " and "\t" in text) or "\r\n" in text + "\n"
+    if not same_cells or is_split or DOCSTART in cells[0]:
         what = "tab" if separator == "\t" else "space"
         raise DovetailError(f"sentence {number} has a line end, a {what} or {DOCSTART} in a word or value")
     return text

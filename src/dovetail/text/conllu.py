@@ -23,6 +23,7 @@ from dovetail.text.sentence import Document, Sentence
 from dovetail.text.spans import with_tags
 from dovetail.text.unify import Placed, unify_tags
 
+Place = tuple[int, int]
 LAYERS = ("lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 WIDTH = 2 + len(LAYERS)
 
@@ -54,7 +55,6 @@ def _cut(lines: Iterator[str], path: str) -> Iterator[Placed]:
     rows: list[list[str]] = []
     comments: list[str] = []
     others: list[str] = []
-    number = 0
     for number, line in enumerate(lines, 1):
         if line.startswith("#") and not rows and not others:
             comments.append(line)
@@ -159,10 +159,9 @@ def _place(sentences: Iterable[Placed], path: str, report: ReadReport) -> Iterat
         yield Member(replace(sentence, offsets=tuple(offsets)), newdoc is not None, newdoc and newdoc[1], text)
 
 
-def _find_all(surfaces: list[_Surface], text: str) -> list[tuple[int, int]] | None:
+def _find_all(surfaces: list[_Surface], text: str) -> list[Place] | None:
     """Where the surfaces lie in the text, or None if it holds anything else but white space."""
-    places = []
-    end = 0
+    places, end = [], 0
     for surface in surfaces:
         start = text.find(surface.form, end)
         if start < 0 or text[end:start].strip():
@@ -172,9 +171,7 @@ def _find_all(surfaces: list[_Surface], text: str) -> list[tuple[int, int]] | No
     return places if not text[end:].strip() else None
 
 
-def _word_offsets(
-    sentence: Sentence, surfaces: list[_Surface], places: list[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
+def _word_offsets(sentence: Sentence, surfaces: list[_Surface], places: list[Place]) -> Iterator[Place]:
     for surface, (start, end) in zip(surfaces, places, strict=True):
         words = sentence.words[surface.first : surface.last]
         if "".join(words) != surface.form:

@@ -41,13 +41,10 @@ def dependency_heads(
     heads = []
     for position, (word, head) in enumerate(zip(sentence.words, given, strict=True)):
         if not head.isdecimal() or len(head) > 9 or int(head) > len(given) or int(head) == position + 1:
-            raise InputError(
-                f"{name}: word {position + 1} ({word}) has the head {head!r}, expected another word's number from 1 "
-                f"to {len(given)}, or 0"
-            )
+            expected = f"expected another word's number from 1 to {len(given)}, or 0"
+            raise InputError(f"{name}: word {position + 1} ({word}) has the head {head!r}, {expected}")
         heads.append(int(head) - 1)
-    cycle = find_cycle(heads)
-    if cycle:
+    if cycle := find_cycle(heads):
         way = " <- ".join(f"{sentence.words[position]} ({position + 1})" for position in [*cycle, cycle[0]])
         raise InputError(f"{name}: the heads make a cycle: {way}")
     tops = [position for position, head in enumerate(heads) if head == ROOT]
@@ -113,21 +110,13 @@ def tree_dependencies(tree: Tree, rules: HeadRules = COLLINS) -> Dependencies:
 
 
 def with_dependencies(sentence: Sentence, dependencies: Dependencies) -> Sentence:
-    """A copy with these dependencies as its layers ``head`` and ``deprel``.
-
-    >>> with_dependencies(Sentence(("It", "rains")), Dependencies((1, -1), ("nsubj", "root"))).layers
-    {'head': ('2', '0'), 'deprel': ('nsubj', 'root')}
-    """
+    """A copy with these dependencies as its layers ``head`` and ``deprel``."""
     heads = tuple(str(head + 1) for head in dependencies.heads)
     return sentence.with_layer("head", heads).with_layer("deprel", dependencies.relations)
 
 
 def is_projective(heads: Sequence[int]) -> bool:
-    """Whether every word between a word and its head is below that head, so that no two arcs cross.
-
-    >>> is_projective([1, -1, 1]), is_projective([2, 3, -1, 2])
-    (True, False)
-    """
+    """Whether every word between a word and its head is below that head, so that no two arcs cross."""
     return _shortest_crossed(heads) is None
 
 
@@ -139,8 +128,7 @@ def projectivise(heads: Sequence[int]) -> tuple[list[int], int]:
     >>> projectivise([2, 3, -1, 2])
     ([2, 2, -1, 2], 1)
     """
-    lifted = list(heads)
-    count = 0
+    lifted, count = list(heads), 0
     while (word := _shortest_crossed(lifted)) is not None:
         lifted[word] = lifted[lifted[word]]
         count += 1

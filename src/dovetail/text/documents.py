@@ -1,11 +1,12 @@
-"""From sentences to documents and back: boundaries kept, memory bounded."""
+"""From sentences to documents and back, and through a model: boundaries kept, memory bounded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, pairwise
-from typing import NamedTuple
+from itertools import chain, islice, pairwise
+from typing import NamedTuple, TypeVar
 
 from dovetail.text.sentence import Document, Sentence
 
@@ -18,6 +19,9 @@ LONGEST_ARTICLE = 200
 
 DOCSTART = "-DOCSTART-"
 """The first column of a line that begins a document in CoNLL files; a comment of the sentence after it."""
+
+T = TypeVar("T")
+Annotate = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
 
 class Member(NamedTuple):
@@ -37,10 +41,8 @@ def group(members: Iterable[Member]) -> Iterator[Document]:
     [2, 1]
     """
     held: list[Member] = []
-    tokens = 0
-    offset = 0
     identity: str | None = None
-    continues = False
+    tokens, offset, continues = 0, 0, False
     for member in members:
         full = len(held) >= MAX_SENTENCES or tokens >= MAX_TOKENS
         if held and (member.starts or full):
@@ -57,9 +59,13 @@ def group(members: Iterable[Member]) -> Iterator[Document]:
 
 
 def _piece(held: list[Member], identity: str | None, offset: int, continues: bool) -> Document:
-    texts = [member.text for member in held if member.text is not None]
-    text = "".join(texts) if len(texts) == len(held) else None
+    text = _whole_text(member.text for member in held)
     return Document(tuple(member.sentence for member in held), text, identity, offset, continues)
+
+
+def _whole_text(texts: Iterable[str | None]) -> str | None:
+    known = list(texts)
+    return None if None in known else "".join(filter(None, known))
 
 
 def ungroup(items: Iterable[Document | Sentence]) -> Iterator[tuple[Sentence, Document | None, bool]]:
@@ -94,13 +100,8 @@ def join_pieces(documents: Iterable[Document]) -> Iterator[Document]:
 
 
 def _joined(pieces: list[Document]) -> Document:
-    texts = [piece.text for piece in pieces if piece.text is not None]
-    return Document(
-        tuple(sentence for piece in pieces for sentence in piece),
-        "".join(texts) if len(texts) == len(pieces) else None,
-        pieces[0].id,
-        pieces[0].offset,
-    )
+    sentences, text = tuple(chain.from_iterable(pieces)), _whole_text(piece.text for piece in pieces)
+    return Document(sentences, text, pieces[0].id, pieces[0].offset)
 
 
 def marked(documents: Iterable[Document]) -> Iterator[Document]:
@@ -113,8 +114,7 @@ def marked(documents: Iterable[Document]) -> Iterator[Document]:
     >>> [[s.document for s in d] for d in marked([one, other])], [[s.document for s in d] for d in marked([one])]
     ([[0], [1]], [[None]])
     """
-    number = -1
-    told = False
+    number, told = -1, False
     for document, following in pairwise(chain(documents, [None])):
         assert document is not None
         if not document.continues:
@@ -125,3 +125,44 @@ def marked(documents: Iterable[Document]) -> Iterator[Document]:
         if told:
             document = replace(document, sentences=tuple(replace(s, document=number) for s in document))
         yield document
+
+
+def annotate_documents(documents: Iterable[Document], annotate: Annotate) -> Iterator[Document]:
+    """The documents with annotated sentences; ``annotate`` may look as far ahead in the stream as it likes.
+
+    >>> a, b, c = (Sentence((word,)) for word in "abc")
+    >>> documents = [Document((a, b)), Document(()), Document((c,))]
+    >>> [len(document) for document in annotate_documents(documents, list)]
+    [2, 0, 1]
+    """
+    waiting: deque[Document] = deque()
+
+    def sentences() -> Iterator[Sentence]:
+        for document in documents:
+            waiting.append(document)
+            yield from document.sentences
+
+    done: list[Sentence] = []
+    for sentence in annotate(sentences()):
+        yield from _empty(waiting)
+        done.append(sentence)
+        if len(done) == len(waiting[0]):
+            yield replace(waiting.popleft(), sentences=tuple(done))
+            done = []
+    yield from _empty(waiting)
+
+
+def blocks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The items of a stream, so many at a time.
+
+    >>> list(blocks("abc", 2))
+    [['a', 'b'], ['c']]
+    """
+    stream = iter(items)
+    while block := list(islice(stream, size)):
+        yield block
+
+
+def _empty(waiting: deque[Document]) -> Iterator[Document]:
+    while waiting and not waiting[0].sentences:
+        yield waiting.popleft()

@@ -1,13 +1,12 @@
-"""Trees for a terminal: drawn from the top down, or indented where the screen is too narrow."""
+"""Trees drawn: where the nodes of any picture go; and for a terminal, or indented where the screen is too narrow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from dovetail.text.tree import Tree
-from dovetail.text.tree_layout import Layout, layout
 from dovetail.text.width import display_width, printable
 
 T = TypeVar("T")
@@ -67,7 +66,7 @@ class _Canvas:
 
     def write(self, row: int, middle: float, text: str) -> None:
         """Put a text so that its middle is there."""
-        column = max(0, _first_column(middle, display_width(text)))
+        column = max(0, int(middle - display_width(text) / 2 + 0.5))
         for character in text:
             size = display_width(character)
             if not size:
@@ -91,10 +90,6 @@ class _Canvas:
 # By the arms of a crossing: up, down, left, right.
 _ARMS = " ╶╴─╷┌┐┬╵└┘┴│├┤┼"
 _CORNERS = {(bool(n & 8), bool(n & 4), bool(n & 2), bool(n & 1)): character for n, character in enumerate(_ARMS)}
-
-
-def _first_column(middle: float, size: int) -> int:
-    return int(middle - size / 2 + 0.5)
 
 
 def _drawn(plan: Layout, probabilities: bool) -> str:
@@ -141,3 +136,69 @@ def draw_indented(root: T, text: Callable[[T], str], below: Callable[[T], Sequen
             arm, line = ("└── ", "    ") if position == 0 else ("├── ", "│   ")
             stack.append((child, under + arm, under + line))
     return "\n".join(lines)
+
+
+class Placed(NamedTuple):
+    """A node of a drawing: how deep it lies, the middle of its label, and its parent (an index, -1 for the root)."""
+
+    node: Tree
+    depth: int
+    middle: float
+    parent: int
+
+
+class Layout(NamedTuple):
+    """The nodes in the order of ``tree.nodes()``, the width of the drawing, and the depth at which words stand."""
+
+    nodes: list[Placed]
+    width: float
+    bottom: int
+
+
+def layout(tree: Tree, measure: Callable[[Tree], float], gap: float) -> Layout:
+    """Give every node a place such that no two of a row come closer than ``gap``.
+
+    ``measure`` is the width of a node's own text (of a part of speech, with its word).
+
+    >>> tree = Tree("NP", (Tree("DT", word="the"), Tree("NN", word="sea")))
+    >>> [placed.middle for placed in layout(tree, lambda node: 4, gap=2).nodes]
+    [5.0, 2.0, 8.0]
+    """
+    nodes: list[Tree] = []
+    parents: list[int] = []
+    depths: list[int] = []
+    children: list[list[int]] = []
+    stack = [(tree, -1, 0)]
+    while stack:
+        node, parent, depth = stack.pop()
+        if parent >= 0:
+            children[parent].append(len(nodes))
+        stack += [(child, len(nodes), depth + 1) for child in reversed(node.children)]
+        nodes.append(node)
+        parents.append(parent)
+        depths.append(depth)
+        children.append([])
+    own = [measure(node) for node in nodes]
+    below: list[float] = [0] * len(nodes)  # the width of the children side by side
+    widths: list[float] = [0] * len(nodes)
+    for index in reversed(range(len(nodes))):
+        below[index] = sum(widths[child] + gap for child in children[index]) - gap
+        widths[index] = max(below[index], own[index])
+    lefts: list[float] = [0] * len(nodes)
+    for index, width in enumerate(widths):
+        left = lefts[index] + (width - below[index]) / 2
+        for child in children[index]:
+            lefts[child] = left
+            left += widths[child] + gap
+    middles: list[float] = [0] * len(nodes)
+    for index in reversed(range(len(nodes))):
+        middle = lefts[index] + widths[index] / 2
+        if children[index]:
+            between = (middles[children[index][0]] + middles[children[index][-1]]) / 2
+            nearest = min((middles[child] for child in children[index]), key=lambda at: abs(at - between))
+            between = nearest if abs(nearest - between) <= gap else between  # a straight line is calmer
+            reach = (widths[index] - own[index]) / 2
+            middle = min(max(between, middle - reach), middle + reach)
+        middles[index] = middle
+    placed = [Placed(*values) for values in zip(nodes, depths, middles, parents, strict=True)]
+    return Layout(placed, widths[0], max(depths))

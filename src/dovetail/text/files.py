@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Literal, cast, overload
+from typing import IO, Any, cast
 
 from dovetail.errors import DovetailError, InputError
 
@@ -26,6 +26,14 @@ Source = str | os.PathLike[str] | IO[str] | IO[bytes]
 """What can be read: a path, ``-`` for the standard input, or an open file."""
 Target = str | os.PathLike[str] | IO[str]
 """What can be written: a path, ``-`` for the standard output, or an open text file."""
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_OTHER_KINDS = {
+    b"\x1f\x8b": "this is gzip-compressed; give the file a name that ends in .gz",
+    b"PK\x03\x04": "this is a zip file, such as a spreadsheet or a document; export it as text",
+    b"%PDF-": "this is a PDF; convert it to text first",
+}
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 
 class TextReader(AbstractContextManager["TextReader"]):
@@ -54,52 +62,44 @@ class TextReader(AbstractContextManager["TextReader"]):
                     yield line.removesuffix("\r")
             elif len(pending) * BLOCK_BYTES > MAX_LINE_BYTES:
                 raise InputError(f"a line of over {MAX_LINE_BYTES:,} bytes; are its line ends missing?", self.name)
-        last = "".join(pending)
-        if last:
+        if last := "".join(pending):
             yield last.removesuffix("\r")
 
     def blocks(self) -> Iterator[str]:
         """The text as pieces of bounded size, decoded but not changed, less a byte order mark."""
         decoder = _decoder(self._encoding)
         lines_before = 0
-        is_first = True
-        while True:
-            data = self._read()
+        data = self._read()
+        if isinstance(data, bytes):
+            self._check_kind(data)
+        while data:
             if isinstance(data, str):
-                text = data
+                yield data
             else:
-                if is_first:
-                    self._check_kind(data)
-                try:
-                    text = decoder.decode(data, final=not data)
-                except UnicodeDecodeError as error:
-                    line = lines_before + error.object[: error.start].count(b"\n") + 1
-                    raise InputError(self._decoding_message(error), self.name, line) from None
-                except UnicodeError as error:  # such as UTF-16 without its mark
-                    raise InputError(
-                        f"not valid {self._encoding} ({error}); name another encoding", self.name
-                    ) from None
+                yield from self._decoded(decoder, data, lines_before)
                 lines_before += data.count(b"\n")
-            is_first = False
-            if text:
-                yield text
-            if not data:
-                return
+            data = self._read()
+        if isinstance(data, bytes):
+            yield from self._decoded(decoder, data, lines_before)
+
+    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, lines_before: int) -> Iterator[str]:
+        """The text of some bytes, if they hold any whole character; no bytes mean that the file is over."""
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            line = lines_before + error.object[: error.start].count(b"\n") + 1
+            raise InputError(self._decoding_message(error), self.name, line) from None
+        except UnicodeError as error:  # such as UTF-16 without its mark
+            raise InputError(f"not valid {self._encoding} ({error}); name another encoding", self.name) from None
+        if text:
+            yield text
 
     def _check_kind(self, data: bytes) -> None:
         """Files of other kinds are named: decoded as text, they would be rubbish."""
-        if data[:2] == b"\x1f\x8b":
-            raise InputError("this is gzip-compressed; give the file a name that ends in .gz", self.name)
-        if data[:4] == b"PK\x03\x04":
-            raise InputError("this is a zip file, such as a spreadsheet or a document; export it as text", self.name)
-        if data[:5] == b"%PDF-":
-            raise InputError("this is a PDF; convert it to text first", self.name)
-        if (
-            self._owned
-            and b"\0" in data
-            and _is_utf8(self._encoding)
-            and data[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        ):
+        for beginning, message in _OTHER_KINDS.items():
+            if data.startswith(beginning):
+                raise InputError(message, self.name)
+        if self._owned and b"\0" in data and _is_utf8(self._encoding) and not data.startswith(_UTF_16):
             raise InputError("this is a binary file, or text in another encoding (see --encoding)", self.name)
 
     def _read(self) -> bytes | str:
@@ -114,7 +114,7 @@ class TextReader(AbstractContextManager["TextReader"]):
 
     def _decoding_message(self, error: UnicodeDecodeError) -> str:
         encoding = "UTF-8" if _is_utf8(self._encoding) else self._encoding
-        if error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        if error.object.startswith(_UTF_16):
             advice = "it looks like UTF-16: convert the file, or give its encoding (--encoding utf-16)"
         else:
             advice = "convert the file, or give its encoding (--encoding), such as latin-1"
@@ -182,13 +182,8 @@ def _cannot_read(error: OSError, name: str) -> InputError:
     return InputError(f"cannot be read: {error.strerror or error}", name)
 
 
-@overload
-def atomic_writer(path: str | os.PathLike[str]) -> AbstractContextManager[IO[str]]: ...
-@overload
-def atomic_writer(path: str | os.PathLike[str], *, binary: Literal[True]) -> AbstractContextManager[IO[bytes]]: ...
-def atomic_writer(
-    path: str | os.PathLike[str], *, binary: bool = False
-) -> AbstractContextManager[IO[str]] | AbstractContextManager[IO[bytes]]:
+@contextmanager
+def atomic_writer(path: str | os.PathLike[str], *, binary: bool = False) -> Iterator[IO[Any]]:
     """A file that appears under its name only when the ``with`` block ends well.
 
     Text is UTF-8 with plain newlines; a name that ends in ``.gz`` is compressed; ``-`` is the standard
@@ -200,11 +195,7 @@ def atomic_writer(
     ...     os.listdir(folder)
     ['a.txt']
     """
-    return _atomic_writer(os.fspath(path), binary)
-
-
-@contextmanager
-def _atomic_writer(path: str, binary: bool) -> Iterator[IO[Any]]:
+    path = os.fspath(path)
     if path == "-":
         raw_output = getattr(sys.stdout, "buffer", None)
         yield from _through(raw_output, binary) if raw_output is not None else [sys.stdout]
@@ -221,9 +212,8 @@ def _atomic_writer(path: str, binary: bool) -> Iterator[IO[Any]]:
             yield from _through(device, binary)
         return
     with _disk_errors(path):
-        handle, temporary = tempfile.mkstemp(
-            prefix=f".{Path(target).name[:40]}.", suffix=".part", dir=Path(target).parent
-        )
+        folder, name = os.path.split(target)
+        handle, temporary = tempfile.mkstemp(prefix=f".{name[:40]}.", suffix=".part", dir=folder)
     try:
         with _disk_errors(path, only_disk=True), os.fdopen(handle, "wb") as raw:
             yield from _compressed(raw, binary) if path.endswith(".gz") else _through(raw, binary)
@@ -264,9 +254,6 @@ def _permissions(mode: int | None) -> int:
     umask = os.umask(0)
     os.umask(umask)
     return 0o666 & ~umask
-
-
-_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 
 @contextmanager

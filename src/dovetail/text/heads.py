@@ -16,7 +16,6 @@ have none. Labels are compared without their function tags (`tree.base_label`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from dovetail.errors import InputError
 from dovetail.text.files import Source, open_text
@@ -65,13 +64,6 @@ WHPP right IN TO FW
 """
 
 
-class HeadRule(NamedTuple):
-    """One line of a table: where the search begins, and for what it looks."""
-
-    direction: str
-    candidates: tuple[str, ...] = ()
-
-
 class HeadRules:
     """Finds the heads of constituents by a table: that of Collins, a file's, or a dictionary.
 
@@ -87,11 +79,11 @@ class HeadRules:
         if rules is None:
             rules = _parsed(COLLINS_TABLE.strip().splitlines(), "the table of Collins")
         self.rules = {
-            label: tuple(HeadRule(direction, tuple(candidates)) for direction, candidates in lines)
+            label: tuple((direction, tuple(candidates)) for direction, candidates in lines)
             for label, lines in rules.items()
         }
         for label, lines in self.rules.items():
-            if not lines or any(rule.direction not in DIRECTIONS for rule in lines):
+            if not lines or any(direction not in DIRECTIONS for direction, _ in lines):
                 raise InputError(f"head rules of {label!r}: each needs a direction, one of {', '.join(DIRECTIONS)}")
         self._known: dict[tuple[str, tuple[str, ...]], int] = {}
 
@@ -107,25 +99,17 @@ class HeadRules:
             return cls(_parsed(reader, reader.name))
 
     def head_index(self, label: str, children: Sequence[str]) -> int:
-        """The position of the head among the labels of the children.
-
-        >>> HeadRules().head_index("NP", ["DT", "JJ", "NN", "PP"])
-        2
-        """
+        """The position of the head among the labels of the children."""
         key = (label, tuple(children))
         found = self._known.get(key)
         if found is None:
             names = [base_label(child) for child in children]
-            rules = self.rules.get(base_label(label)) or self.rules.get("*") or (HeadRule("left"),)
+            rules = self.rules.get(base_label(label)) or self.rules.get("*") or (("left", ()),)
             found = self._known[key] = _before_conjunction(_search(rules, names), names)
         return found
 
     def head_of(self, node: Tree) -> int:
-        """The position of a node's head among its children; a part of speech has none.
-
-        >>> HeadRules().head_of(Tree("NP", (Tree("DT", word="the"), Tree("NN", word="sea"))))
-        1
-        """
+        """The position of a node's head among its children; a part of speech has none."""
         if not node.children:
             raise ValueError(f"{node.label!r} is a part of speech and has no children")
         if len(node.children) == 1:
@@ -142,13 +126,9 @@ class HeadRules:
         found: list[int] = []
         below: list[int] = []  # the heads of nodes that wait for their parents
         for start, _, node in reversed(list(tree.places())):
-            if node.word is not None:
-                head = start
-            else:
-                children = [below.pop() for _ in node.children]
-                head = children[self.head_of(node)]
-            below.append(head)
-            found.append(head)
+            children = [below.pop() for _ in node.children]
+            below.append(children[self.head_of(node)] if children else start)
+            found.append(below[-1])
         return tuple(reversed(found))
 
 
@@ -161,25 +141,22 @@ def _parsed(lines: Iterable[str], path: str) -> dict[str, list[tuple[str, list[s
             continue
         if not fields or fields[0] not in DIRECTIONS:
             given = repr(fields[0]) if fields else "nothing"
-            message = f"{given} after {label!r}, expected a direction: {', '.join(DIRECTIONS)}"
-            raise InputError(message, path, number)
+            raise InputError(f"{given} after {label!r}, expected a direction: {', '.join(DIRECTIONS)}", path, number)
         rules.setdefault(label, []).append((fields[0], fields[1:]))
     if not rules:
         raise InputError("no head rules; write lines such as: NP right NN NNS", path)
     return rules
 
 
-def _search(rules: Sequence[HeadRule], children: list[str]) -> int:
+def _search(rules: Sequence[tuple[str, tuple[str, ...]]], children: list[str]) -> int:
     order = range(len(children))
     for direction, candidates in rules:
         order = range(len(children)) if direction.startswith("left") else range(len(children))[::-1]
-        if direction.endswith("-any"):
-            found = next((index for index in order if children[index] in candidates), None)
-        else:
-            wanted = (index for candidate in candidates for index in order if children[index] == candidate)
-            found = next(wanted, None)
-        if found is not None:
-            return found
+        turns = [candidates] if direction.endswith("-any") else [(candidate,) for candidate in candidates]
+        for wanted in turns:
+            for index in order:
+                if children[index] in wanted:
+                    return index
     return next((index for index in order if children[index] not in PUNCTUATION), order[0])
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64encode
-from collections.abc import Iterable
 from html import escape
 from itertools import pairwise
 
@@ -45,11 +44,7 @@ def document_html(document: Document) -> str:
 
 
 def hue(label: str) -> int:
-    """The colour of a label, the same everywhere.
-
-    >>> hue("ORG"), hue("protein") == hue("protein")
-    (30, True)
-    """
+    """The colour of a label, the same everywhere."""
     return _HUES.get(label, zlib.crc32(label.encode()) % 12 * 30)
 
 
@@ -63,8 +58,7 @@ def _marked(sentence: Sentence) -> str:
     spans = sorted(sentence.spans or sentence.entities(), key=lambda span: (span.start, -span.end))
     parts: list[str] = []
     open_spans: list[Span] = []
-    crossing: list[Span] = []
-    done = 0
+    crossing, done = [], 0
     for position, (begin, end) in enumerate(places):
         parts.append(escape(text[done:begin]))
         while spans and spans[0].start == position:
@@ -79,17 +73,14 @@ def _marked(sentence: Sentence) -> str:
         done = end
         while open_spans and open_spans[-1].end == position + 1:
             parts.append(f"{_chip(open_spans.pop())}</span>")
-    return "".join(parts) + _also(crossing)
+    # Entities that cross others, which no mark can show, by their words.
+    parts += [f' <span style="opacity:0.75">also {escape(span.text)}{_chip(span)}</span>' for span in crossing]
+    return "".join(parts)
 
 
 def _chip(span: Span) -> str:
     sure = f" {span.probability:.2f}" if span.probability is not None else ""
     return f'<span style="{_CHIP}">{escape(span.label)}{sure}</span>'
-
-
-def _also(crossing: Iterable[Span]) -> str:
-    """Entities that cross others, which no mark can show, by their words."""
-    return "".join(f' <span style="opacity:0.75">also {escape(span.text)}{_chip(span)}</span>' for span in crossing)
 
 
 def _tree(sentence: Sentence) -> str:

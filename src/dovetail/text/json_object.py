@@ -2,48 +2,54 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from sys import intern
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from dovetail.errors import InputError
 from dovetail.text.brackets import parse_tree
-from dovetail.text.json_spans import Place, Unit, span_problem, span_values, tokens_at
-from dovetail.text.json_values import kind_of, letters, one_line, shown
 from dovetail.text.report import ReadReport
 from dovetail.text.segment import CUT_WORD, Lines, annotate, segment_tokens
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.spans import CharacterSpan, flat_tags, outermost, trimmed
-from dovetail.text.tokenise import tokenise
+from dovetail.text.tokenise import Tokens, tokenise
 from dovetail.text.tree import Tree, escaped
 
 Entities = Literal["all", "named"]
 """Which entities of a sentence are read: all, or only those that a parallel list ``named`` marks as true."""
+Unit = Literal["words", "characters"]
+Place = tuple[int, int]
+"""The first character of a token, and the one after its last."""
 
 _WORDS = ("words", "tokens")
 _WORD_SPANS = ("entities", "spans")
 _SPANS = ("spans", "entities", "label", "labels")  # the last two, of doccano, may also be about the whole text
 _SENTENCE_FIELDS = {*_WORDS, "doc", "id", "offsets", "text", "comments", "tree", "constituents", "heads", "deprels"}
+_LAYERS = ("pos", "ner", "chunk", "lemma", "upos", "xpos")
+_SHAPE = re.compile(r"iis[ifn]?")  # of [start, end, label] and perhaps a probability
+_EDGES = (("start", "start_offset"), ("end", "end_offset"))  # the second is doccano's
 
 
+@dataclass(slots=True)
 class JsonObject:
     """One object of a file, with its place for error messages."""
 
-    def __init__(self, fields: dict[str, Any], path: str, line: int, report: ReadReport) -> None:
-        self.fields = fields
-        self.path = path
-        self.line = line
-        self.report = report
+    fields: dict[str, Any]
+    path: str
+    line: int
+    report: ReadReport
 
     def wrong(self, message: str) -> InputError:
         """The error with this message and the place of the object."""
         return InputError(message, self.path, self.line)
 
-    def with_fields(self, fields: dict[str, Any]) -> Self:
-        """The object with other fields, at the same place."""
-        return type(self)(fields, self.path, self.line, self.report)
+    def note(self, message: str, count: int = 1) -> None:
+        """Count in the report what was not as it should be."""
+        self.report.note(message, self.path, self.line, count=count)
 
     def is_sentence(self) -> bool:
         """Whether the object is words, and not a text; tokens that are objects point into a text."""
@@ -62,8 +68,7 @@ class JsonObject:
             if "ner" not in layers:
                 layers["ner"] = flat_tags(spans, len(words))
                 left = len(spans) - len(outermost(spans))
-                message = "entity inside or across another, kept in the spans but not in the layer 'ner'"
-                self.report.note(message, self.path, self.line, count=left)
+                self.note("entity inside or across another, kept in the spans but not in the layer 'ner'", left)
         offsets = self._offsets(len(words))
         known = _SENTENCE_FIELDS | layers.keys() | {given or "words"}
         comments = self._comments(known if offsets else known - {"text"})
@@ -72,20 +77,19 @@ class JsonObject:
     def document(self, lines: Lines) -> Document:
         """The document that the object is."""
         if self.is_sentence():
-            raise self.wrong(
-                '"words" in a file whose first object is a text; put sentences and texts in separate files'
-            )
+            message = '"words" in a file whose first object is a text; put sentences and texts in separate files'
+            raise self.wrong(message)
         text = self.text()
         if text is None:
             raise self.wrong('neither "words" nor "text" is there; a sentence has the one, a document the other')
         places = self._token_places(text)
-        tokens = None if places is None else tokens_at(places, text)
+        tokens = None if places is None else _tokens_at(places, text)
         given = next((name for name in _SPANS if self._holds_spans(name)), None)
         if given is None:
             sentences = segment_tokens(text, tokens or tokenise(text), lines, split_periods=tokens is None)
         else:
             spans = self._character_spans(given, text, places)
-            sentences = annotate(text, spans, lines, tokens=tokens, on_cut=lambda _: self._note(CUT_WORD))
+            sentences = annotate(text, spans, lines, tokens=tokens, on_cut=lambda _: self.note(CUT_WORD))
         comments = self._comments({"id", "text", "comments", given or "text", *(_WORDS if tokens else ())})
         if comments and sentences:
             sentences[0] = replace(sentences[0], comments=comments)
@@ -103,9 +107,6 @@ class JsonObject:
             raise self.wrong(f'"text" is {kind_of(value)}, expected a string')
         return value
 
-    def _note(self, message: str) -> None:
-        self.report.note(message, self.path, self.line)
-
     def _words(self) -> tuple[str, ...]:
         name = next((name for name in _WORDS if self.fields.get(name) is not None), None)
         if name is None:
@@ -116,7 +117,7 @@ class JsonObject:
             raise self.wrong(f'"{name}" is {kind_of(words)}, expected an array of strings{advice}')
         for position, word in enumerate(words):
             if not isinstance(word, str) or not word:
-                raise self.wrong(f'word {position} of "{name}" is {shown(word)}, expected a string that is not empty')
+                raise self.wrong(f'word {position} of "{name}" is {_shown(word)}, expected a string that is not empty')
         return tuple(map(intern, words))
 
     def _holds_spans(self, name: str) -> bool:
@@ -131,7 +132,7 @@ class JsonObject:
         if not isinstance(given, list):
             return None
         pairs: list[list[Any]] = [[token.get("start"), token.get("end")] for token in given if isinstance(token, dict)]
-        if len(pairs) < len(given) or any(letters(pair) != "ii" for pair in pairs):
+        if len(pairs) < len(given) or any(_letters(pair) != "ii" for pair in pairs):
             raise self.wrong('a token has no whole numbers "start" and "end"; give them, or leave the tokens out')
         flat: list[int] = list(chain.from_iterable(pairs))
         if flat != sorted(flat) or min(flat, default=0) < 0 or max(flat, default=0) > len(text):
@@ -143,9 +144,7 @@ class JsonObject:
     def _layers(self, length: int) -> dict[str, tuple[str, ...]]:
         layers = {}
         for name, values in self.fields.items():
-            if name in _SENTENCE_FIELDS or not isinstance(values, list):
-                continue
-            if not all(isinstance(value, str | int) and not isinstance(value, bool) for value in values):
+            if name in _SENTENCE_FIELDS or not isinstance(values, list) or not {str, int}.issuperset(map(type, values)):
                 continue
             if len(values) == length:
                 layers[name] = tuple(intern(str(value)) for value in values)
@@ -175,7 +174,7 @@ class JsonObject:
         if given is None or not words:
             return None
         if not isinstance(given, str):
-            raise self.wrong(f'"tree" is {shown(given)}, expected a string with brackets')
+            raise self.wrong(f'"tree" is {_shown(given)}, expected a string with brackets')
         tree = parse_tree(given, self.path, self.line, self.report)
         leaves = tree.words()
         if len(leaves) != len(words):
@@ -209,7 +208,7 @@ class JsonObject:
             if span is not None:
                 spans.append(span)
             else:
-                self._note("span of nothing but white space, left out")
+                self.note("span of nothing but white space, left out")
         return spans
 
     def _spans(
@@ -220,13 +219,13 @@ class JsonObject:
         if not isinstance(given, list):
             raise self.wrong(f'"{name}" is {kind_of(given)}, expected an array of [start, end, label]')
         for item in given:
-            for values in span_values(item, unit, places):
-                if problem := span_problem(values, length, unit):
-                    raise self.wrong(f'{shown(item)} in "{name}" {problem}')
+            for values in _span_values(item, unit, places):
+                if problem := _span_problem(values, length, unit):
+                    raise self.wrong(f'{_shown(item)} in "{name}" {problem}')
                 start, end, label, probability = [*values, None][:4]
                 mention = item.get("text") if isinstance(item, dict) and text else None
                 if isinstance(mention, str) and mention.split() != text[start:end].split():
-                    self._note("span whose text differs from the text it points to, which is taken")
+                    self.note("span whose text differs from the text it points to, which is taken")
                 yield start, end, label, probability
 
     def _offsets(self, length: int) -> tuple[tuple[int, int], ...] | None:
@@ -234,7 +233,7 @@ class JsonObject:
         if given is None:
             return None
         given = given if isinstance(given, list) else [None]
-        pairs = [tuple(pair) for pair in given if isinstance(pair, list) and letters(pair) == "ii"]
+        pairs = [tuple(pair) for pair in given if isinstance(pair, list) and _letters(pair) == "ii"]
         flat = list(chain.from_iterable(pairs))
         if len(pairs) != length or len(given) != length or flat != sorted(flat) or min(flat, default=0) < 0:
             raise self.wrong('"offsets" must hold an increasing [start, end] for each word')
@@ -244,7 +243,67 @@ class JsonObject:
         left = {key: value for key, value in self.fields.items() if key not in set(known)}
         lines = self.fields.get("comments")
         kept = [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
-        return (*(f"# {one_line(key)} = {one_line(value)}" for key, value in left.items()), *map(one_line, kept))
+        return (*(f"# {_one_line(key)} = {_one_line(value)}" for key, value in left.items()), *map(_one_line, kept))
 
 
-_LAYERS = ("pos", "ner", "chunk", "lemma", "upos", "xpos")
+def kind_of(value: object) -> str:
+    """What a JSON value is, in words."""
+    names = {list: "an array", dict: "an object", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _letters(values: Iterable[object]) -> str:
+    """The types of JSON values, a letter each: i, f and s of Python's types, n for null, ? for all others."""
+    known = {int: "i", float: "f", str: "s", type(None): "n"}
+    return "".join(known.get(type(value), "?") for value in values)
+
+
+def _shown(value: object) -> str:
+    """A JSON value for a message, cut short where it is long."""
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _one_line(value: object) -> str:
+    """A JSON value for a comment: a string as it is, if it has no line end."""
+    if isinstance(value, str) and "\n" not in value and "\r" not in value:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _span_values(item: object, unit: Unit, places: list[Place] | None) -> list[list[Any]]:
+    """[start, end, label, probability] of an item, once for each of several labels; values that are wrong as they are.
+
+    Prodigy's ``token_start`` and ``token_end`` count tokens, the last of which is inside; they are at ``places``.
+    """
+    if not isinstance(item, dict):
+        return [item if isinstance(item, list) else [item]]
+    start, end = (next((item[name] for name in names if name in item), None) for names in _EDGES)
+    first, last = item.get("token_start"), item.get("token_end")
+    if type(first) is int and type(last) is int:
+        if unit == "words":
+            start, end = first, last + 1
+        elif start is None and end is None and places and 0 <= first <= last < len(places):
+            start, end = places[first][0], places[last][1]
+    several = item.get("labels")
+    labels = several if isinstance(several, list) and "label" not in item else [item.get("label")]
+    return [[start, end, label, item.get("probability")] for label in labels]
+
+
+def _span_problem(values: list[Any], length: int, unit: Unit) -> str | None:
+    """What is wrong with the values of a span in a sentence or text of this length; None where nothing is."""
+    if not _SHAPE.fullmatch(_letters(values)):
+        return "is not [start, end, label]: two whole numbers and a string"
+    if not 0 <= values[0] < values[1] <= length:
+        return f"is empty or outside {length} {unit}"
+    if not values[2]:
+        return "has an empty label"
+    probability = values[3] if len(values) > 3 else None
+    return None if probability is None or 0 <= probability <= 1 else "has a probability that is not from 0 to 1"
+
+
+def _tokens_at(places: list[Place], text: str) -> Tokens:
+    """The tokens at these places that are not white space, less the white space around them."""
+    spans = [trimmed(CharacterSpan(start, end, ""), text) for start, end in places]
+    kept = [(span.start, span.end) for span in spans if span is not None]
+    return Tokens([text[start:end] for start, end in kept], kept)

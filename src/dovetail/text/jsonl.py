@@ -1,22 +1,17 @@
 """JSON lines: one object a line, or one array of objects; a sentence or a document each.
 
-A sentence has ``words`` (or ``tokens``). Other lists with one string or number a word become layers; ``entities``
-(or ``spans``) are ``[start, end, label]`` or ``{"start", "end", "label", "probability"}`` in words; ``doc`` names its
-document, ``offsets`` and ``text`` say where it lies in it; ``tree`` is a tree in Penn brackets, ``constituents`` its
-parts as ``[start, end, label, probability]``; ``heads`` (counted from 0, -1 for the root) and ``deprels`` are
-dependencies, which become the layers ``head`` and ``deprel`` of CoNLL-U. A document has ``text``, and perhaps ``id``
-and ``spans`` (or ``entities``, or doccano's ``label``) as above but in characters. Objects of Prodigy, Label Studio and
-Hugging Face are read too (`annotation_tools`). All other fields are kept as comments ``# key = value`` of the sentence,
-or of the document's first.
+A sentence has ``words`` and perhaps ``entities``, ``doc``, ``offsets``, ``text``, ``tree``, ``heads`` and ``deprels``;
+other lists with a value a word are layers. A document has ``text``, and perhaps ``id`` and ``spans`` in characters.
+Objects of Prodigy, Label Studio and Hugging Face are read too (`annotation_tools`). All other fields are kept as
+comments ``# key = value`` of the sentence, or of the document's first.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -24,8 +19,7 @@ from dovetail.errors import InputError
 from dovetail.text.annotation_tools import own_fields
 from dovetail.text.documents import Member, group, ungroup
 from dovetail.text.files import Source, Target, open_target, open_text
-from dovetail.text.json_object import Entities, JsonObject
-from dovetail.text.json_values import kind_of
+from dovetail.text.json_object import Entities, JsonObject, kind_of
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.segment import Lines
 from dovetail.text.sentence import Document, Sentence, Span
@@ -34,6 +28,8 @@ from dovetail.text.tags import Scheme
 from dovetail.text.unify import Placed, unify_tags
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SEPARATOR = re.compile(r"[ \t\r\n]*(,?)[ \t\r\n]*")
+_COMMENT = re.compile(r"# (\S+) = (.*)")
 _MAX_GAP = 10_000
 
 
@@ -60,9 +56,8 @@ def read_jsonl(
     ({'ner': ('B-PER', 'O')}, 'PER')
     """
     with open_text(path, encoding) as reader, reporting(report) as notes:
-        objects = filter(
-            None, (own_fields(item, texts == "all") for item in _objects(iter(reader), reader.name, notes))
-        )
+        given = (own_fields(item, texts == "all") for item in _objects(iter(reader), reader.name, notes))
+        objects = filter(None, given)
         first = next(objects, None)
         if first is None:
             return
@@ -110,9 +105,6 @@ def _array(text: str, path: str, line: int, report: ReadReport) -> Iterator[Json
         raise InputError("more text after the array; expected one array, or one object a line", path, line)
 
 
-_SEPARATOR = re.compile(r"[ \t\r\n]*(,?)[ \t\r\n]*")
-
-
 @contextmanager
 def _json_errors(path: str, line: int) -> Iterator[None]:
     """Errors of decoding a text that begins in this line."""
@@ -130,22 +122,22 @@ def _json_errors(path: str, line: int) -> Iterator[None]:
 def _object(value: Any, source: str, path: str, line: int, report: ReadReport) -> JsonObject:
     if not isinstance(value, dict):
         raise InputError(f"{kind_of(value)}, expected an object", path, line)
+    found = JsonObject(value, path, line, report)
     if "\\ud" in source.lower():
-        value = _without_surrogates(value, path, line, report)
-    return JsonObject(value, path, line, report)
+        found.fields = _without_surrogates(value, found.note)
+    return found
 
 
-def _without_surrogates(value: Any, path: str, line: int, report: ReadReport) -> Any:
+def _without_surrogates(value: Any, note: Callable[[str, int], None]) -> Any:
     """The same value with U+FFFD for halves of characters, which no file can hold."""
     if isinstance(value, str):
         clean, count = _SURROGATE.subn("\ufffd", value)
-        report.note("half of a surrogate pair, read as U+FFFD", path, line, count=count)
+        note("half of a surrogate pair, read as U+FFFD", count)
         return clean
     if isinstance(value, list):
-        return [_without_surrogates(item, path, line, report) for item in value]
+        return [_without_surrogates(item, note) for item in value]
     if isinstance(value, dict):
-        whole = partial(_without_surrogates, path=path, line=line, report=report)
-        return {whole(key): whole(item) for key, item in value.items()}
+        return {_without_surrogates(key, note): _without_surrogates(item, note) for key, item in value.items()}
     return value
 
 
@@ -156,13 +148,12 @@ def _sentences(stream: Iterable[JsonObject], entities: Entities) -> Iterator[Pla
             text = item.text() if sentence.offsets else None
             yield Placed(sentence, item.line, item.identity("doc"), text)
         else:
-            item.report.note("sentence without words, left out", item.path, item.line)
+            item.note("sentence without words, left out")
 
 
 def _members(placed: Iterable[Placed]) -> Iterator[Member]:
     """Sentences with the text up to their ends: what lies between two of them was white space."""
-    previous: str | None = None
-    end = 0
+    previous, end = None, 0
     for number, (sentence, _, document, text) in enumerate(placed):
         starts = number == 0 or document != previous
         previous = document
@@ -194,13 +185,9 @@ def write_jsonl(
 
 def _sentence_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str, Any]]:
     for sentence, document, _ in ungroup(items):
-        fields: dict[str, Any] = {}
-        if document is not None and document.id is not None:
-            fields["doc"] = document.id
-        if sentence.id is not None:
-            fields["id"] = sentence.id
-        fields["words"] = sentence.words
-        fields.update(_layer_fields(sentence))
+        named = {"doc": None if document is None else document.id, "id": sentence.id}
+        fields: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        fields |= {"words": sentence.words, **_layer_fields(sentence)}
         if sentence.tree is not None:
             fields["tree"] = str(sentence.tree)
             if sure := [span for span in sentence.tree.spans() if span.probability is not None]:
@@ -246,9 +233,6 @@ def _span_object(start: int, end: int, label: str, probability: float | None, te
     if probability is not None:
         fields["probability"] = probability
     return {**fields, "text": text}
-
-
-_COMMENT = re.compile(r"# (\S+) = (.*)")
 
 
 def _comment_fields(sentence: Sentence, taken: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ was ended on purpose, as in signatures, headings, verse and tweets.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -80,12 +81,10 @@ def settled(text: str, column: int = 0) -> int:
     >>> settled("One\\nparagraph\\n\\nAnother")
     15
     """
-    last: list[Line] = []
-    for last in paragraphs(text, column):  # noqa: B007
-        pass
-    if not last or last[-1].length > LONGEST_WRAPPED:
+    last = deque(paragraphs(text, column), maxlen=1)
+    if not last or last[0][-1].length > LONGEST_WRAPPED:
         return len(text)
-    return last[0].start
+    return last[0][0].start
 
 
 def _inside(text: str, lines: Sequence[Line]) -> Iterator[int]:

@@ -17,11 +17,10 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Literal
 
-from dovetail.text.abbreviations import TITLES, word_set
 from dovetail.text.line_ends import purposeful_ends
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import CharacterSpan, covered_tokens, flat_tags
-from dovetail.text.tokenise import Tokens, Unspaced, split_spaces, tokenise
+from dovetail.text.tokenise import TITLES, Tokens, Unspaced, split_spaces, tokenise, word_set
 
 Lines = Literal["auto", "paragraphs", "sentences"]
 """What a line end means: the end of a sentence where the line was not wrapped; no more than a space, unless a line is
@@ -85,7 +84,6 @@ def annotate(
     text: str,
     spans: Sequence[CharacterSpan],
     lines: Lines = "auto",
-    unspaced: Unspaced = "characters",
     tokens: Tokens | None = None,
     on_cut: Callable[[CharacterSpan], None] | None = None,
 ) -> list[Sentence]:
@@ -98,16 +96,15 @@ def annotate(
     >>> annotate("Meet at Room 5pm.", [CharacterSpan(8, 14, "PLACE")])[0].words
     ('Meet', 'at', 'Room', '5', 'pm', '.')
     """
-    whole = tokenise(text, unspaced) if tokens is None else tokens
-    if on_cut is not None:
-        for span in filter(lambda span: any(_cuts(edge, whole) for edge in span[:2]), spans):
+    whole = tokenise(text) if tokens is None else tokens
+    for span in spans:
+        if on_cut is not None and (_cuts(span.start, whole) or _cuts(span.end, whole)):
             on_cut(span)
     split = _split_at({edge for span in spans for edge in (span.start, span.end)}, whole)
     starts = _starts(text, split, lines)
     for span in spans:
         first, last = covered_tokens(split.offsets, span.start, span.end)
-        inside = slice(bisect_left(starts, first + 1), bisect_left(starts, last))
-        del starts[inside]
+        del starts[bisect_left(starts, first + 1) : bisect_left(starts, last)]
     waiting = sorted(spans, key=lambda span: (span.start, -span.end))[::-1]  # of equal ones the first stays first
     sentences = []
     for words, offsets in _cut(split, starts, split_periods=tokens is None):

@@ -6,10 +6,9 @@ import builtins
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import is_
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 
 from dovetail.errors import DovetailError
-from dovetail.text.layers import Layers
 from dovetail.text.tags import spans_to_tags, tags_to_spans
 
 if TYPE_CHECKING:  # a tree is made of spans
@@ -65,10 +64,8 @@ class Span:
                 return
         except TypeError:
             pass
-        raise DovetailError(
-            f"a span from {self.start!r} to {self.end!r}: give the numbers of its first word, from 0, "
-            f"and of the word after its last"
-        )
+        advice = "give the numbers of its first word, from 0, and of the word after its last"
+        raise DovetailError(f"a span from {self.start!r} to {self.end!r}: {advice}")
 
     @property
     def text(self) -> str:
@@ -107,11 +104,7 @@ _TUPLES = frozenset({tuple})
 
 
 def as_spans(given: Iterable[Any]) -> tuple[Span, ...]:
-    """Spans, those that are plain tuples made into such.
-
-    >>> as_spans([(0, 2, "PER"), Span(3, 4, "LOC")])[0]
-    Span(start=0, end=2, label='PER', probability=None)
-    """
+    """Spans, those that are plain tuples made into such."""
     spans = tuple(given)
     return spans if _SPANS.issuperset(map(type, spans)) else tuple(map(as_span, spans))
 
@@ -123,6 +116,34 @@ def as_span(given: Any) -> Span:
     if type(given) not in (tuple, list) or len(given) not in (3, 4) or not isinstance(given[2], str):
         raise DovetailError(f"give a span as Span(start, end, label), which count words; this is {given!r:.60}")
     return Span(*given)
+
+
+class Layers(dict[str, tuple[str, ...]]):
+    """The layers of a sentence: a dictionary that nobody can change, so that sentences can be shared and hashed.
+
+    >>> layers = Layers(pos=("NN",))
+    >>> layers["pos"], {**layers, "ner": ("O",)}
+    (('NN',), {'pos': ('NN',), 'ner': ('O',)})
+    >>> layers["ner"] = ("O",)
+    Traceback (most recent call last):
+    TypeError: the layers of a sentence do not change; with_layer gives a sentence with another
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Layers, (dict(self),)  # pickle would fill an empty one, which cannot be filled
+
+    def __deepcopy__(self, memo: object) -> Layers:
+        return self
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("the layers of a sentence do not change; with_layer gives a sentence with another")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +185,10 @@ class Sentence:
         for name, values in self.layers.items():
             if len(values) != length:
                 raise ValueError(f"layer {name!r} has {len(values)} values for {length} words")
-        if self.offsets is not None and len(self.offsets) != len(self.words):
-            raise ValueError(f"{len(self.offsets)} offsets for {len(self.words)} words")
-        if self.tree is not None and len(self.tree) != len(self.words):
-            raise ValueError(f"a tree of {len(self.tree)} words for {len(self.words)} words")
+        if self.offsets is not None and len(self.offsets) != length:
+            raise ValueError(f"{len(self.offsets)} offsets for {length} words")
+        if self.tree is not None and len(self.tree) != length:
+            raise ValueError(f"a tree of {len(self.tree)} words for {length} words")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -242,9 +263,8 @@ class Sentence:
 def _listed(what: str, values: Any) -> tuple[str, ...]:
     """What was given as a list, as a tuple; a string is no list of words, though Python takes it for one."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise DovetailError(
-            f"{what}={values!r:.60}: give a list of strings, one a word; dovetail.segment(text) finds those of a text"
-        )
+        advice = "give a list of strings, one a word; dovetail.segment(text) finds those of a text"
+        raise DovetailError(f"{what}={values!r:.60}: {advice}")
     return tuple(values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -36,11 +37,7 @@ def outermost(spans: Iterable[Span]) -> list[Span]:
 
 
 def flat_tags(spans: Iterable[Span], length: int) -> tuple[str, ...]:
-    """The outermost spans as the IOB2 tags of ``length`` tokens.
-
-    >>> flat_tags([Span(1, 2, "LOC"), Span(0, 2, "ORG")], 3)
-    ('B-ORG', 'I-ORG', 'O')
-    """
+    """The outermost spans as the IOB2 tags of ``length`` tokens."""
     return tuple(spans_to_tags([(s.start, s.end, s.label) for s in outermost(spans)], length))
 
 
@@ -110,11 +107,9 @@ def with_text(document: Document) -> Document:
         return document
     lines, sentences, position = [], [], document.offset
     for sentence in document:
-        starts = [position]
-        for word in sentence.words:
-            starts.append(starts[-1] + len(word) + 1)
-        ends = [start + len(word) for start, word in zip(starts, sentence.words, strict=False)]
-        sentences.append(replace(sentence, offsets=tuple(zip(starts, ends, strict=False))))
+        starts = accumulate((len(word) + 1 for word in sentence.words), initial=position)
+        offsets = [(start, start + len(word)) for start, word in zip(starts, sentence.words, strict=False)]
+        sentences.append(replace(sentence, offsets=tuple(offsets)))
         lines.append(" ".join(sentence.words) + "\n")
         position += len(lines[-1])
-    return Document(tuple(sentences), "".join(lines), document.id, document.offset, document.continues)
+    return replace(document, sentences=tuple(sentences), text="".join(lines))

@@ -19,20 +19,12 @@ _STYLE = (
 
 
 def svg_document(shapes: Sequence[str], width: float, height: float, title: str | None) -> str:
-    """The shapes on white ground, as a file of their own.
-
-    >>> svg_document([], 10, 10, None).startswith("<svg")
-    True
-    """
+    """The shapes on white ground, as a file of their own."""
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     head = f"<title>{escaped_text(title)}</title>" if title is not None else ""
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{head}',
-        f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#ffffff"/>',
-        *shapes,
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">{head}'
+    ground = f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#ffffff"/>'
+    return "\n".join([opening, ground, *shapes, "</svg>\n"])
 
 
 def svg_text(kind: str, x: float, y: float, text: str, fill: str | None = None) -> str:
@@ -46,11 +38,7 @@ def svg_text(kind: str, x: float, y: float, text: str, fill: str | None = None) 
 
 
 def escaped_text(text: str) -> str:
-    """The text as XML may hold it.
-
-    >>> escaped_text("<b>")
-    '&lt;b&gt;'
-    """
+    """The text as XML may hold it."""
     return escape(printable(text))
 
 
@@ -67,10 +55,6 @@ def faded(shape: str, probability: float | None) -> str:
 
 
 def text_width(text: str) -> float:
-    """About how many pixels a text takes, on the generous side; fonts differ.
-
-    >>> text_width("wrote") < text_width("wrote notes")
-    True
-    """
+    """About how many pixels a text takes, on the generous side; fonts differ."""
     capitals = sum(character.isupper() or character in "mw%@" for character in text)
     return SIZE * (0.56 * display_width(text) + 0.14 * capitals)

@@ -8,7 +8,7 @@ single; ``O`` is outside. Any other tag (``NN``) is plain: it belongs to no chun
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
@@ -17,9 +17,6 @@ SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 CHUNK_LAYERS = ("chunk", "ner")
 """The layers that hold chunk tags and nothing else."""
-
-Transition = tuple[str | None, str]
-"""A tag and the one before it, which is None at the start of a sentence."""
 
 # What a prefix does, whatever its letter: the schemes differ in letters, conlleval's rules do not.
 _PLAIN, _BEGIN, _INSIDE, _LAST, _SINGLE = range(5)
@@ -53,11 +50,7 @@ def split_tag(tag: str) -> tuple[str, str]:
 
 
 def join_tag(prefix: str, label: str) -> str:
-    """The tag of a prefix and a label: the inverse of `split_tag`.
-
-    >>> join_tag("B", "PER"), join_tag("B", "")
-    ('B-PER', 'B')
-    """
+    """The tag of a prefix and a label: the inverse of `split_tag`."""
     return f"{prefix}-{label}" if label else prefix
 
 
@@ -144,15 +137,9 @@ def entity_path(label: str, length: int, scheme: Scheme | None) -> list[str]:
     """
     if scheme is None:
         return [label] * length
-    inside = join_tag("I", label)
-    if scheme == "iob1":
-        return [inside] * length
-    if scheme == "iob2":
-        return [join_tag("B", label)] + [inside] * (length - 1)
-    last, single = prefixes(scheme)[2], prefixes(scheme)[3]
-    if length == 1:
-        return [join_tag(single, label)]
-    return [join_tag("B", label)] + [inside] * (length - 2) + [join_tag(last, label)]
+    letters = {"iob1": "IIII", "iob2": "BIIB"}.get(scheme) or prefixes(scheme)
+    first, inside, last, single = (join_tag(letter, label) for letter in letters)
+    return [single] if length == 1 else [first, *[inside] * (length - 2), last]
 
 
 def continuing_tags(label: str, scheme: Scheme | None) -> tuple[str, ...]:
@@ -166,50 +153,30 @@ def continuing_tags(label: str, scheme: Scheme | None) -> tuple[str, ...]:
     return (join_tag("I", label),) if scheme in ("iob1", "iob2") else ()
 
 
-def count_transitions(sequences: Iterable[Sequence[str]]) -> Counter[Transition]:
-    """How often each tag follows each other, None standing before the first: the evidence for `scheme_of`.
-
-    >>> count_transitions([["I-PER", "O"]])
-    Counter({(None, 'I-PER'): 1, ('I-PER', 'O'): 1})
-    """
-    counts: Counter[Transition] = Counter()
-    for tags in sequences:
-        counts.update(zip((None, *tags), tags, strict=False))
-    return counts
-
-
 def recognise_scheme(sequences: Iterable[Sequence[str]]) -> Scheme | None:
     """The scheme that these tag sequences are written in, or None for plain labels such as parts of speech.
-
-    >>> recognise_scheme([["I-PER", "I-PER", "B-PER", "O"]]), recognise_scheme([["DT", "NN"]])
-    ('iob1', None)
-    """
-    return scheme_of(count_transitions(sequences))
-
-
-def scheme_of(transitions: Mapping[Transition, int] | Iterable[Transition]) -> Scheme | None:
-    """The scheme that explains these transitions, counted or only seen.
 
     E or S means IOBES, L or U means BILOU. Else chunks that no chunk of the same label precedes begin with
     B in IOB2 and with I in IOB1, and the majority decides, so a stray illegal tag does not.
 
-    >>> scheme_of({("O", "B-PER"), ("B-PER", "I-PER")})
-    'iob2'
+    >>> recognise_scheme([["I-PER", "I-PER", "B-PER", "O"]]), recognise_scheme([["DT", "NN"]])
+    ('iob1', None)
     """
-    counts = Counter(transitions)
-    tags = {tag for transition in counts for tag in transition if tag is not None}
-    if not is_chunk_tagset(tags):
+    pairs: Counter[tuple[str, str]] = Counter()  # of tags in a row, O before the first
+    for tags in sequences:
+        pairs.update(zip(("O", *tags), tags, strict=False))
+    seen = {tag for _, tag in pairs}
+    if not is_chunk_tagset(seen):
         return None
-    letters = {split_tag(tag)[0] for tag in tags}
+    letters = {split_tag(tag)[0] for tag in seen}
     if letters & {"E", "S"}:
         return "iobes"
     if letters & {"L", "U"}:
         return "bilou"
     begun_with = Counter[int]()
-    for (previous, tag), count in counts.items():
-        role, label = _SPLIT[tag]
-        before = _SPLIT["O" if previous is None else previous]
-        if role != _PLAIN and (before[0] == _PLAIN or before[1] != label):
+    for (previous, tag), count in pairs.items():
+        (role_before, label_before), (role, label) = _SPLIT[previous], _SPLIT[tag]
+        if role != _PLAIN and (role_before == _PLAIN or label_before != label):
             begun_with[role] += count
     return "iob1" if begun_with[_INSIDE] > begun_with[_BEGIN] else "iob2"
 

@@ -16,10 +16,33 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal, NamedTuple
 
-from dovetail.text.abbreviations import ABBREVIATIONS, BEFORE_NUMBERS, word_set
-
 Unspaced = Literal["characters", "runs"]
 """What becomes of scripts that are written without spaces: a word a character, or a word a run."""
+
+
+def word_set(listing: str) -> frozenset[str]:
+    """The words of a listing, separated by white space."""
+    return frozenset(listing.split())
+
+
+# Words that are written with a period that ends no sentence, as they stand without it.
+TITLES = word_set("""
+    Mr Mrs Ms Messrs Dr Drs Prof Rev Fr Hon Pres Gov Sen Sens Rep Reps Gen Lt Col Maj Capt Cpl Sgt Cmdr
+    Adm Pvt Supt Insp St Ste Mt Ft Sr Sra Srta Dra Sres Hr Mme Mlle dhr mevr mr mrs dr prof
+""")
+"""A name follows these, so the period after them does not end a sentence."""
+
+BEFORE_NUMBERS = word_set("No Nos Nr Art Fig Figs Vol Vols pp p Para Sec Ch Eq Ext ext Tel tel fig no")
+"""Abbreviations only before a number: else "No." is an answer."""
+
+ABBREVIATIONS = TITLES | word_set("""
+    Jr Inc Corp Co Cos Ltd Bros Assn Dept Univ Mfg Intl Natl Govt Ave Blvd Rd Hwy Pkwy Bldg Attn Conf Spec
+    Que Va vs etc cf viz al approx est eg ie esp incl resp ca Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov
+    Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun Ariz Ark Calif Colo Conn Fla Ga Ill Ind Kan Ky Md Mich
+    Minn Mont Neb Nev Okla Ore Pa Penn Tenn Tex Vt Wash Wis lb lbs oz hr hrs min yr yrs Ass't bzw usw evtl
+    ggf inkl Str Ing Ud Uds pág bijv enz
+""")
+"""Abbreviations that keep their period wherever they stand in a sentence."""
 
 
 class Tokens(NamedTuple):
@@ -56,11 +79,7 @@ def tokenise(text: str, unspaced: Unspaced = "characters") -> Tokens:
 
 
 def split_spaces(text: str) -> Tokens:
-    """The words of a text whose words are already separated by white space.
-
-    >>> split_spaces("a b-c .").offsets
-    [(0, 1), (2, 5), (6, 7)]
-    """
+    """The words of a text whose words are already separated by white space."""
     matches = list(_CHUNK.finditer(text))
     return Tokens([match.group() for match in matches], [match.span() for match in matches])
 
@@ -162,14 +181,10 @@ _PREFIXES = word_set("""
 _SUFFIXES = word_set("esque ette fest fold gate itis less most rama wise")
 
 
-def _contractions() -> dict[str, int]:
-    """Where words written together are split: cannot, gonna; and negations without their apostrophe, dont."""
-    parts = word_set("can|not gon|na wan|na got|ta lem|me gim|me i|m i|ve that|s what|s there|s you|re they|re")
-    verbs = word_set("ai ar are ca could did do does had has have is must should was were wo would")
-    return {part.replace("|", ""): part.index("|") for part in parts | {f"{verb}|nt" for verb in verbs}}
-
-
-_CONTRACTIONS = _contractions()
+# Where words written together are split: cannot, gonna; and negations without their apostrophe, dont.
+_SPLITS = word_set("can|not gon|na wan|na got|ta lem|me gim|me i|m i|ve that|s what|s there|s you|re they|re")
+_VERBS = word_set("ai ar are ca could did do does had has have is must should was were wo would")
+_CONTRACTIONS = {split.replace("|", ""): split.index("|") for split in _SPLITS | {f"{verb}|nt" for verb in _VERBS}}
 
 _ENDINGS = (  # of host names and files: the dot before them ends no sentence
     "com|org|net|edu|gov|mil|info|biz|io|eu|uk|de|fr|nl|ch|dk|pl|ru|jp|cn|au|ca|br|"
@@ -202,23 +217,16 @@ _EMOJI = (
 )
 
 
-class _Classes(NamedTuple):
-    """Characters as the insides of regular expression sets."""
-
-    word: str
-    """Letters, marks and digits of scripts with spaces: ``\\w`` lacks the vowel signs of Indic scripts."""
-    unspaced: str
-    mark: str
-
-
 @cache
-def _classes() -> _Classes:
+def _classes() -> tuple[str, str, str]:
+    """Characters as the insides of regular expression sets: letters, marks and digits of scripts with spaces (``\\w``
+    lacks the vowel signs of Indic scripts), the same of scripts without, and all marks."""
     kinds = [unicodedata.category(chr(code))[0] for code in range(0x10000)]
     unspaced = {code for first, last in _UNSPACED_BLOCKS for code in range(first, min(last, 0xFFFF) + 1)}
     joiners = {0x5F, 0xAD, 0x200C, 0x200D}
     word = [code for code, kind in enumerate(kinds) if code in joiners or (kind in "LMN" and code not in unspaced)]
     # Beyond the first plane whole blocks will do: ancient scripts, mathematical letters, rare ideographs.
-    return _Classes(
+    return (
         _ranges(word) + "\U00010000-\U0001cfff\U0001d400-\U0001d7ff\U0001e000-\U0001efff",
         _ranges([code for code in sorted(unspaced) if kinds[code] in "LMN"]) + "\U00020000-\U0003ffff",
         _ranges([code for code, kind in enumerate(kinds) if kind == "M"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import eq
 from typing import NamedTuple, TypeVar
 
 from dovetail.text.sentence import Span
@@ -94,9 +95,7 @@ class Tree:
 
     def spans(self) -> tuple[Span, ...]:
         """Every constituent, this node first and parents before children; parts of speech are none."""
-        return tuple(
-            Span(start, end, node.label, node.probability) for start, end, node in self.places() if node.word is None
-        )
+        return tuple(Span(start, end, n.label, n.probability) for start, end, n in self.places() if n.word is None)
 
     def fold(self, combine: Callable[[Tree, tuple[T, ...]], T]) -> T:
         """The value of this node, where ``combine`` makes a node's value of it and its children's values.
@@ -111,11 +110,7 @@ class Tree:
         return values[0]
 
     def relabelled(self, rename: Callable[[str], str]) -> Tree:
-        """The tree with every label, of parts of speech too, renamed.
-
-        >>> print(Tree("NP-SBJ", (Tree("NN", word="rain"),)).relabelled(base_label))
-        (NP (NN rain))
-        """
+        """The tree with every label, of parts of speech too, renamed."""
         return self.fold(lambda node, below: replace(node, label=rename(node.label), children=below))
 
     def with_leaves(self, words: Sequence[str], tags: Sequence[str] | None = None) -> Tree:
@@ -127,14 +122,11 @@ class Tree:
         labels = self.tags() if tags is None else tags
         if len(words) != len(self) or len(labels) != len(self):
             raise ValueError(f"{len(words)} words and {len(labels)} tags for a tree of {len(self)}")
-        position = len(self)
+        waiting = list(zip(labels, words, strict=True))
 
         def renewed(node: Tree, below: tuple[Tree, ...]) -> Tree:
-            nonlocal position
-            if below:
-                return replace(node, children=below)
-            position -= 1  # `fold` comes from the right
-            return replace(node, label=labels[position], word=words[position])
+            label, word = (node.label, None) if below else waiting.pop()  # `fold` comes from the right
+            return replace(node, label=label, word=word, children=below)
 
         return self.fold(renewed)
 
@@ -197,9 +189,8 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
-        if len(self) != len(other):
-            return False
-        return self is other or all(a == b for a, b in zip(self._shape(), other._shape(), strict=False))
+        same_length = len(self) == len(other)
+        return self is other or (same_length and all(map(eq, self._shape(), other._shape())))
 
     def __hash__(self) -> int:
         return hash(tuple(self._shape()))
@@ -241,9 +232,5 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """The word that is meant: real brackets for ``-LRB-`` and ``-RRB-``.
-
-    >>> unescaped("CD4-LRB-+-RRB-")
-    'CD4(+)'
-    """
+    """The word that is meant: real brackets for ``-LRB-`` and ``-RRB-``."""
     return text.replace("-LRB-", "(").replace("-RRB-", ")")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dovetail.text.draw_tree import Placed, layout
 from dovetail.text.sentence import Span
 from dovetail.text.svg import MARGIN, SIZE, faded, svg_document, svg_text, text_width
 from dovetail.text.tree import Tree
-from dovetail.text.tree_layout import Placed, layout
 
 _GAP, _ROW = 14, 46
 _SPAN_ROW = 30
@@ -36,12 +36,9 @@ def tree_svg(tree: Tree, spans: Sequence[Span] = (), title: str | None = None) -
             parts.append(svg_text("word", x, y + SIZE + 5, node.word))
             leaves.append(x)
         shapes.append(faded("".join(parts), node.probability))
-    spans_height = 0
-    if spans:
-        drawn, rows = _spans(tree, spans, leaves, bottom + SIZE + 14)
-        shapes += drawn
-        spans_height = rows * _SPAN_ROW
-    return svg_document(shapes, plan.width + 2 * MARGIN, bottom + SIZE + 5 + spans_height + MARGIN, title)
+    drawn, rows = _spans(tree, spans, leaves, bottom + SIZE + 14)
+    height = bottom + SIZE + 5 + rows * _SPAN_ROW + MARGIN
+    return svg_document([*shapes, *drawn], plan.width + 2 * MARGIN, height, title)
 
 
 def _arm(above: Placed, x: float, y: float) -> str:

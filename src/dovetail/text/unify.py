@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, pairwise
 from typing import Literal, NamedTuple
 
 from dovetail.errors import InputError
@@ -70,35 +70,31 @@ def chunk_layers(evidence: Sequence[Sentence]) -> dict[str, list[tuple[str, ...]
     return layers
 
 
+@dataclass(slots=True)
 class _ChunkLayer:
     """A layer in its scheme, with the transitions that were already found legal."""
 
-    def __init__(self, name: str, scheme: Scheme, path: str, report: ReadReport) -> None:
-        self.name = name
-        self.scheme = scheme
-        self.path = path
-        self.report = report
-        self.legal: set[tuple[str | None, str | None]] = set()
-        self.examples: dict[bool, str] = {}  # a tag with a type, and one without
+    name: str
+    scheme: Scheme
+    path: str
+    report: ReadReport
+    legal: set[tuple[str | None, str | None]] = field(default_factory=set)
+    examples: dict[bool, str] = field(default_factory=dict)  # a tag with a type, and one without
 
     def read(self, tags: tuple[str, ...], line: int, word_per_line: bool) -> tuple[str, ...]:
         if not self.legal.issuperset(zip((None, *tags), (*tags, None), strict=True)):
-            for position, (previous, tag) in enumerate(zip((None, *tags), (*tags, None), strict=True)):
-                if (previous, tag) not in self.legal:
-                    at = line + min(position, len(tags) - 1) if word_per_line else line
-                    self._examine(previous, tag, at)
+            for position, pair in enumerate(pairwise((None, *tags, None))):
+                if pair not in self.legal:
+                    self._examine(*pair, line + min(position, len(tags) - 1) if word_per_line else line)
         elif self.scheme == "iob2":
             return tags
         return tuple(to_iob2(tags))
 
     def _examine(self, previous: str | None, tag: str | None, line: int) -> None:
         if tag is not None and tag != "O" and tag.partition("-")[0] not in tuple(prefixes(self.scheme)):
-            raise InputError(
-                f"{tag!r} is not a tag of the scheme {self.scheme} in which the layer {self.name!r} is read; "
-                "correct the tag, or name the scheme (or None for plain labels)",
-                self.path,
-                line,
-            )
+            advice = "correct the tag, or name the scheme (or None for plain labels)"
+            message = f"{tag!r} is not a tag of the scheme {self.scheme} in which the layer {self.name!r} is read"
+            raise InputError(f"{message}; {advice}", self.path, line)
         if tag is not None and tag != "O":
             self._check_type(tag, line)
         if may_follow(previous, tag, self.scheme):
@@ -112,10 +108,6 @@ class _ChunkLayer:
         is_typed = bool(split_tag(tag)[1])
         self.examples.setdefault(is_typed, tag)
         if len(self.examples) == 2:
-            one, other = self.examples[False], self.examples[True]
-            raise InputError(
-                f"{tag!r} in the layer {self.name!r}: {one!r} has no type, but {other!r} has one; "
-                "give every tag a type, or none",
-                self.path,
-                line,
-            )
+            problem = f"{self.examples[False]!r} has no type, but {self.examples[True]!r} has one"
+            message = f"{tag!r} in the layer {self.name!r}: {problem}; give every tag a type, or none"
+            raise InputError(message, self.path, line)
