@@ -168,8 +168,8 @@ def test_what_is_too_large_is_refused():
     graph, lengths = Graph(), (30, 30)
     words = tokens_of(graph.add(chain(rng, lengths, 5)), lengths)
     graph.couple(same_label(5, -9.0), words[:30], words[30:])
-    with pytest.raises(InputError, match=r"node 0, sentence 0: a sentence has at least 725 .* engine dual"):
-        graph.solve("ilp", most_columns=100)
+    with pytest.raises(InputError, match=r"a sentence has at least 725 .* engine dual"):
+        graph.solve("ilp", most_columns=50)
     with pytest.raises(InputError, match=r"more than 300 columns is too large; take the engine dual"):
         hard(20).solve("ilp", most_columns=300)
 

@@ -5,10 +5,11 @@ The answers to a sentence are the corners of a polytope over the edges of its hy
 has a column for every joint value that it does not forbid, whose sums are the states again. Where all states are whole
 numbers, all else can be; so only they are asked to be.
 
-Costs are relative: with ``best(i)`` the best score of a derivation of item i, an edge costs what it loses against it,
-``best(head) - weight - best(tails)``, and a joint value what it loses against the best one. So nothing gains, and
-``base``, the sum of all that is best, bounds every answer. What alone loses more than ``base`` is above the score of an
-answer that is already known is in no better one, and is left out.
+Gains are relative: with ``best(i)`` the best score of a derivation of item i, an edge gains ``weight + best(tails) -
+best(head)``, and a joint value its potential less that of the best one, neither more than zero. So the sum of all that
+is best bounds every answer, and what alone loses more than that bound is above the score of an answer that is already
+known is in no better one, and is left out. Prices, as dual decomposition finds them, move potentials from couplings to
+structures: no score changes, but the bound falls, and with it the number of columns.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from scipy.sparse import csr_matrix
 
 from dovetail.arrays import taken
 from dovetail.errors import InputError
-from dovetail.joint.factors import LARGEST, AtMostOne, Factor
-from dovetail.joint.wiring import Wiring
+from dovetail.joint.factors import LARGEST, AtMostOne, Factor, Incoming
+from dovetail.joint.wiring import Messages, Wiring
 from dovetail.structures.contract import Booleans, Floats, Integers, Parts
 from dovetail.structures.derivations import derivations
 
+EDGES = 10
+"""So many times as many edges as columns may be looked at, before those are left out that lose too much."""
 ABSENT = -1
 """The column of a state that cannot be."""
 
@@ -46,7 +49,8 @@ class Program:
     """Columns from 0 to 1 with gains, some of them whole numbers, and rows with bounds."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.columns, self.height = most, 0, 0
+        self.most, self.columns, self.height, self.constant = most, 0, 0, 0.0
+        self._more: list[tuple[Integers, Floats]] = []
         self._gains: list[Floats] = []
         self._whole: list[Booleans] = []
         self._rows: list[tuple[Integers, Integers, Floats]] = []
@@ -65,6 +69,10 @@ class Program:
             )
         return found
 
+    def more(self, columns: Integers, gains: Floats) -> None:
+        """More gains for columns that are there already."""
+        self._more.append((columns, gains))
+
     def rows(self, row: Integers, column: Integers, value: Any, low: Any, high: Any, count: int) -> None:
         """New rows: entries by row from 0 to count, column and value; and their bounds, one or one each."""
         self._rows.append((row + self.height, column, np.broadcast_to(np.asarray(value, np.float64), row.shape)))
@@ -78,6 +86,8 @@ class Program:
         matrix = csr_matrix((value, (row, column)), (self.height, self.columns))
         low, high = (np.concatenate(each) for each in zip(*self._limits, strict=True))
         gains, whole = np.concatenate(self._gains), np.concatenate(self._whole)
+        for columns, more in self._more:
+            np.add.at(gains, columns, more)
         for presolve in (True, False):
             found = milp(
                 -gains,
@@ -88,16 +98,19 @@ class Program:
             )
             if found.status != 4:  # else it could not tell
                 break
-        bound = 0.0 if found.mip_dual_bound is None else min(-found.mip_dual_bound, 0.0)
+        bound = 0.0 if found.mip_dual_bound is None else min(self.constant - found.mip_dual_bound, 0.0)
         nodes = int(found.mip_node_count or 0)
         return Outcome(found.status in (0, 2), found.status != 2, found.x, bound, nodes)
 
 
 class Components:
-    """The blocks, variables and factors of each component, and the program of it."""
+    """The blocks, variables and factors of each component, and the program of it, under prices if given."""
 
-    def __init__(self, wiring: Wiring, most: int) -> None:
+    def __init__(self, wiring: Wiring, most: int, prices: Messages | None = None) -> None:
         self.wiring, self.most = wiring, most
+        self.prices = wiring.zeros() if prices is None else prices
+        self.evidence = wiring.total(self.prices)
+        self.structures = wiring.informed(self.evidence)[0]
         self.column = np.full(wiring.states, ABSENT, np.int64)
         """The column of each state in the program of its component: [states]."""
         self.coupled = np.zeros(len(wiring.sizes), bool)
@@ -131,9 +144,11 @@ class Components:
             else:
                 self._sentence(made, block, own, slack)
         chosen = self.factors(component) if factors is None else factors
-        for which, coupling, places in zip(chosen, self.wiring.couplings, self.wiring.places, strict=True):
+        each = zip(chosen, self.wiring.couplings, self.wiring.places, self.prices, strict=True)
+        for which, coupling, places, prices in each:
             if which.size:
-                export(coupling.factor.some(which), made, [self.column[place[which]] for place in places], slack)
+                columns = [self.column[place[which]] for place in places]
+                export(coupling.factor.some(which), made, columns, [-price[which] for price in prices], slack)
         return made
 
     def values(self, component: int, columns: Floats) -> tuple[Integers, Integers]:
@@ -155,7 +170,7 @@ class Components:
         w = self.wiring
         group = next(g for g in w.groups if g.first <= variable < g.first + g.count)
         assert group.potentials is not None
-        own = group.potentials[variable - group.first]
+        own = group.potentials[variable - group.first] + self.evidence[w.ptr[variable] : w.ptr[variable + 1]]
         self._states(made, variable, _kept(own - own.max(), slack), own - own.max())
 
     def _states(self, made: Program, variable: int, present: Booleans, gains: Floats) -> None:
@@ -171,9 +186,9 @@ class Components:
         node = int(np.searchsorted(w.block_ptr, block, "right")) - 1
         sentence = block - int(w.block_ptr[node])
         try:
-            graph = derivations(w.structures[node], sentence, self.most - made.columns)
+            graph = derivations(self.structures[node], sentence, EDGES * self.most)
         except InputError as error:
-            raise InputError(f"node {node}, sentence {sentence}: {error}; take the engine dual or bp") from None
+            raise InputError(f"{error}; take the engine dual or bp") from None
         inside = graph.inside()
         graph = graph.some(np.flatnonzero(_kept(graph.through(inside) - inside[-1], slack)))
         below = np.where(graph.tails >= 0, inside[graph.tails], 0.0).sum(axis=1)
@@ -205,11 +220,11 @@ class Components:
 
 
 @singledispatch
-def export(factor: Factor, program: Program, columns: list[Integers], slack: float) -> None:
+def export(factor: Factor, program: Program, columns: list[Integers], incoming: Incoming, slack: float) -> None:
     """Put m factors of a kind into a program: the next best thing for any kind, a column for every joint value.
 
-    columns: [m, values] of each variable, the columns of its states, or ``ABSENT``. A kind that can be said in fewer
-    rows registers a function of its own.
+    columns: [m, values] of each variable, the columns of its states, or ``ABSENT``. incoming: what is added to the
+    potentials for each value, in the same shapes. A kind that can be said in fewer rows registers a function here.
     """
     sizes = tuple(each.shape[1] for each in columns)
     if np.prod([float(size) for size in sizes]) > LARGEST:
@@ -217,6 +232,8 @@ def export(factor: Factor, program: Program, columns: list[Integers], slack: flo
     joint = np.stack(np.unravel_index(np.arange(int(np.prod(sizes))), sizes), axis=1)
     m = len(columns[0])
     scores = np.stack([factor.scores(np.tile(each, (m, 1))) for each in joint], axis=1)
+    for added, value in zip(incoming, joint.T, strict=True):
+        scores = scores + added[:, value]
     top = scores.max(axis=1, keepdims=True)
     loss = np.where(scores > -np.inf, scores - np.where(top > -np.inf, top, 0.0), -np.inf)
     valid = _kept(loss, slack)
@@ -234,7 +251,10 @@ def export(factor: Factor, program: Program, columns: list[Integers], slack: flo
 
 
 @export.register
-def _(factor: AtMostOne, program: Program, columns: list[Integers], slack: float) -> None:
+def _(factor: AtMostOne, program: Program, columns: list[Integers], incoming: Incoming, slack: float) -> None:
+    program.constant -= float(factor.best(incoming)[1].sum())
+    for own, gains in zip(columns, incoming, strict=True):
+        program.more(own[own >= 0], gains[own >= 0])
     on = np.stack([each[:, 1] for each in columns], axis=1)
     f, a = np.nonzero(on >= 0)
     program.rows(f, on[f, a], 1.0, 1.0 if factor.required else 0.0, 1.0, len(on))

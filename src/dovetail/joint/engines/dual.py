@@ -43,12 +43,12 @@ def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperat
     wiring = check(graph)
     incumbent = Incumbent(wiring)
     every = np.arange(len(wiring.sizes))
-    search = _Search(wiring, incumbent, np.arange(wiring.components), every)
+    search = Search(wiring, incumbent, np.arange(wiring.components), every)
     rounds, interrupted = 0, False
     try:
         if method != "smooth":
             steps = iterations if method == "subgradient" else max(iterations // 10, 5)
-            search, rounds = _subgradients(search, incumbent, steps)
+            search, rounds = subgradients(search, incumbent, steps)
         if method != "subgradient" and incumbent.open.any():
             search = search.narrowed(incumbent)
             rounds += _smooth(search, max(iterations // 2, 1), temperatures)
@@ -60,7 +60,7 @@ def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperat
 
 
 @dataclass
-class _Search:
+class Search:
     """The components that are still open, with their prices."""
 
     wiring: Wiring
@@ -96,7 +96,7 @@ class _Search:
         self.incumbent.offer(whole, worst)
         return values, chosen, bound
 
-    def narrowed(self, incumbent: Incumbent) -> _Search:
+    def narrowed(self, incumbent: Incumbent) -> Search:
         """Only what is still open, with its prices."""
         still = incumbent.open[self.components]
         wiring, left = self.wiring.within(still)
@@ -107,7 +107,7 @@ class _Search:
             if kept.any():
                 prices.append([p[kept] for p in price])
         order = _order(self.wiring, still, wiring, left)
-        return _Search(wiring, incumbent, self.components[order], self.variables[left], prices)
+        return Search(wiring, incumbent, self.components[order], self.variables[left], prices)
 
 
 def _order(old: Wiring, still: Booleans, new: Wiring, left: Integers) -> Integers:
@@ -119,7 +119,7 @@ def _order(old: Wiring, still: Booleans, new: Wiring, left: Integers) -> Integer
     return found
 
 
-def _subgradients(search: _Search, incumbent: Incumbent, iterations: int) -> tuple[_Search, int]:
+def subgradients(search: Search, incumbent: Incumbent, iterations: int) -> tuple[Search, int]:
     """Lower the bound step by step; the search for what is left, and how many steps were taken."""
     last, rises = np.full(search.wiring.components, np.inf), np.zeros(search.wiring.components)
     for t in range(iterations):
@@ -152,14 +152,14 @@ def _subgradients(search: _Search, incumbent: Incumbent, iterations: int) -> tup
     return search, iterations
 
 
-def _kept(search: _Search, incumbent: Incumbent, last: Floats, rises: Floats) -> tuple[Floats, Floats]:
+def _kept(search: Search, incumbent: Incumbent, last: Floats, rises: Floats) -> tuple[Floats, Floats]:
     still = incumbent.open[search.components]
     wiring, left = search.wiring.within(still)
     order = _order(search.wiring, still, wiring, left)
     return last[order], rises[order]
 
 
-def _smooth(search: _Search, evaluations: int, temperatures: Any) -> int:
+def _smooth(search: Search, evaluations: int, temperatures: Any) -> int:
     """Lower the smoothed bound by L-BFGS at each temperature; how often it was evaluated."""
     w = search.wiring
     assert search.prices is not None

@@ -1,8 +1,8 @@
 """Integer programs: every component is solved exactly by HiGHS, or as far as the time goes.
 
-Structures are asked for their best answers first, which is all there is to do for components without couplings; and it
-leaves most parts out of the programs of the others, since they are too bad to be in a better answer (see
-``dovetail.joint.program``). What HiGHS proves of a program bounds the score of its component.
+A few steps of dual decomposition come first. They settle what is easy, above all components without couplings; and
+their answers and prices leave most parts out of the programs of the others, since they are too bad to be in a better
+answer (see ``dovetail.joint.program``). What HiGHS proves of a program bounds the score of its component.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from time import monotonic
 import numpy as np
 
 from dovetail.errors import InputError
+from dovetail.joint.engines import dual
 from dovetail.joint.graph import Graph
 from dovetail.joint.program import Components, Outcome, Program
 from dovetail.joint.result import CLOSE, Incumbent, Result, check, improved
@@ -21,6 +22,9 @@ from dovetail.structures.contract import Floats, Integers
 
 MOST_COLUMNS = 400_000
 """Columns of the program of a component at most: HiGHS takes minutes, and gigabytes, for so many."""
+STEPS = 30, 300
+"""Steps of dual decomposition before programs are made; and further ones, where more than ``MANY`` states are left."""
+MANY = 2000
 SMALL = 32, 20_000
 """Contradictions are narrowed down among so many factors, in programs of so many columns."""
 
@@ -28,9 +32,9 @@ SMALL = 32, 20_000
 def solve(graph: Graph, *, time_limit: float = 60.0, gap: float = 0.0, most_columns: int = MOST_COLUMNS) -> Result:
     """The best answers, each proved to be; with a gap where the time did not suffice.
 
-    time_limit: seconds, for all components together, the smaller ones first. gap: an answer is good enough if it is off
-    by at most so much of its score (HiGHS's relative gap), 0 for exact ones. most_columns: larger programs are refused
-    by an ``InputError`` that says so.
+    time_limit: seconds, for all components together, small ones first; HiGHS may end a little later. gap: an
+    answer is good enough if it is off by at most so much of its score, 0 for exact ones. most_columns: larger programs
+    are refused by an ``InputError`` that says so.
 
     A component whose couplings contradict each other has a score and a bound of minus infinity, as ``brute`` says it;
     ``Result.conflicts`` names couplings that suffice for it. Ctrl-C returns the best answers so far.
@@ -40,11 +44,10 @@ def solve(graph: Graph, *, time_limit: float = 60.0, gap: float = 0.0, most_colu
     if not gap >= 0.0:
         raise InputError("gap must not be negative")
     wiring, until = check(graph), monotonic() + time_limit
-    search = _Search(wiring, most_columns)
+    search = _Search(wiring)
     interrupted = False
     try:
-        search.look()
-        for component in search.open():
+        for component in search.looked(most_columns):
             if monotonic() >= until:
                 break
             search.solve(component, until, gap)
@@ -54,55 +57,60 @@ def solve(graph: Graph, *, time_limit: float = 60.0, gap: float = 0.0, most_colu
 
 
 class _Search:
-    """The components that are still open, and what is known of them."""
+    """The components that are still open, and what is known of all."""
 
-    def __init__(self, wiring: Wiring, most_columns: int) -> None:
-        self.wiring, self.components = wiring, Components(wiring, most_columns)
-        self.incumbent = Incumbent(wiring)
-        self.base = np.full(wiring.components, np.inf)
-        self.evidence = np.zeros(wiring.states)
-        self.done = np.zeros(wiring.components, bool)
-        self.nodes = 0
+    def __init__(self, wiring: Wiring) -> None:
+        self.wiring, self.incumbent = wiring, Incumbent(wiring)
+        self.evidence, self.nodes = np.zeros(wiring.states), 0
+        self.solved = np.zeros(wiring.components, bool)
         self.conflicts: dict[int, str] = {}
 
-    def look(self) -> None:
-        """The best answers of structures by themselves, the bound that they give, and a climb from there."""
-        w = self.wiring
-        answers, values, score = w.best(self.evidence)
-        self.base = w.by_component(score)
-        for own, coupling, zeros in zip(w.of_coupling, w.couplings, w.zeros(), strict=True):
-            self.base += np.bincount(own, coupling.factor.best(zeros)[1], w.components)
-        self.incumbent.bound(self.base)
-        self.incumbent.offer(values, w.scores(values, answers))
-        if self.incumbent.open.any():
-            improved(w, self.incumbent)
-        self.done |= ~self.incumbent.open
-
-    def open(self) -> list[int]:
-        """The components that are not yet solved, those of few variables first."""
-        found = np.flatnonzero(~self.done)
-        sizes = np.bincount(self.wiring.component[self.wiring.block_of], minlength=self.wiring.components)
-        return [int(c) for c in found[np.argsort(sizes[found], kind="stable")]]
+    def looked(self, most_columns: int) -> list[int]:
+        """What structures and couplings say under prices; then the components that are still open, small ones first."""
+        w, incumbent = self.wiring, self.incumbent
+        every = dual.Search(w, incumbent, np.arange(w.components), np.arange(len(w.sizes)))
+        self.duals, _ = dual.subgradients(every, incumbent, STEPS[0])
+        if incumbent.open.any():
+            self.duals = self.duals.narrowed(incumbent)
+            if self.duals.wiring.states > MANY:
+                self.duals, _ = dual.subgradients(self.duals, incumbent, STEPS[1])
+            improved(w, incumbent)
+        if not incumbent.open.any():
+            return []
+        self.duals = self.duals.narrowed(incumbent)
+        assert self.duals.prices is not None
+        self.base = self.duals.look(self.duals.prices)[2]
+        narrow = self.duals.wiring
+        self.components = Components(narrow, most_columns, self.duals.prices)
+        sizes = np.bincount(narrow.component[narrow.block_of], minlength=narrow.components)
+        return [int(c) for c in np.argsort(sizes, kind="stable")]
 
     def solve(self, component: int, until: float, gap: float) -> None:
-        """Solve the program of a component, and note its values and its bound."""
-        score, base = self.incumbent.scores[component], self.base[component]
-        slack = base - score + CLOSE * (1.0 + abs(score)) if score > -np.inf else np.inf
-        program = self.components.program(component, slack)
-        outcome = _interruptible(program, until - monotonic(), gap)
+        """Solve the program of a component, by its number among the open ones; note its values and its bound."""
+        number = int(self.duals.components[component])
+        score, base = self.incumbent.scores[number], self.base[component]
+        slack, part = np.inf, 0.0
+        if score > -np.inf:
+            loss, enough = base - score, gap * abs(score)
+            if loss <= enough:
+                self.solved[number] = True
+                return
+            # Programs count what is lost against the base, and HiGHS takes its gap to be relative to that.
+            slack, part = loss + CLOSE * (1.0 + abs(score)), enough / loss
+        outcome = _interruptible(self.components.program(component, slack), until - monotonic(), part)
         self.nodes += max(outcome.nodes, 1)
-        self.done[component] = outcome.proved
+        self.solved[number] = outcome.proved
         bounds = np.full(self.wiring.components, np.inf)
-        bounds[component] = base + outcome.bound
+        bounds[number] = base + outcome.bound
         if not outcome.possible:  # not even what was known already, were it not for rounding
-            bounds[component] = score
+            bounds[number] = score
             if score == -np.inf:
-                self.conflicts[component] = conflict(self.components, component, until)
+                self.conflicts[number] = conflict(self.components, component, until, self.duals.variables)
         self.incumbent.bound(bounds)
         if outcome.columns is not None:
             w = self.wiring
             variables, values = self.components.values(component, outcome.columns)
-            for v, value in zip(variables.tolist(), values.tolist(), strict=True):
+            for v, value in zip(self.duals.variables[variables].tolist(), values.tolist(), strict=True):
                 self.evidence[w.ptr[v] : w.ptr[v + 1]] = -HARD
                 self.evidence[w.ptr[v] + value] = 0.0
 
@@ -110,8 +118,8 @@ class _Search:
         """The best answers in which coupled variables have the values found."""
         answers, values, _ = self.wiring.best(self.evidence)
         self.incumbent.offer(values, self.wiring.scores(values, answers))
-        nodes = max(self.nodes, 1)
-        return self.incumbent.result("ilp", self.done, nodes, interrupted, conflicts=self.conflicts)
+        done, nodes = self.solved | ~self.incumbent.open, max(self.nodes, 1)
+        return self.incumbent.result("ilp", done, nodes, interrupted, conflicts=self.conflicts)
 
 
 def _interruptible(program: Program, time_limit: float, gap: float) -> Outcome:
@@ -133,11 +141,11 @@ def _interruptible(program: Program, time_limit: float, gap: float) -> Outcome:
     return found[0]
 
 
-def conflict(components: Components, component: int, until: float) -> str:
+def conflict(components: Components, component: int, until: float, numbers: Integers) -> str:
     """Couplings of a component that contradict each other, in words: as few as can be told cheaply.
 
-    Each is left out in turn; what still contradicts itself without it does not need it. Where there are many, they are
-    only counted.
+    numbers: what its variables are called. Each coupling is left out in turn; what still contradicts itself without it
+    does not need it. Where there are many, they are only counted.
     """
     factors = components.factors(component)
     hard = [(i, int(f)) for i, which in enumerate(factors) for f in which if _forbids(components.wiring, i, int(f))]
@@ -152,7 +160,7 @@ def conflict(components: Components, component: int, until: float) -> str:
             fewer = [other for other in hard if other != each]
             if monotonic() < until and not possible(fewer):
                 hard = fewer
-        named = [_named(components.wiring, i, f) for i, f in hard]
+        named = [_named(components.wiring, i, f, numbers) for i, f in hard]
         return f"these couplings contradict each other or the structures: {'; '.join(named)}"
     kinds: dict[str, int] = {}
     for i, _ in hard:
@@ -172,6 +180,6 @@ def _forbids(wiring: Wiring, coupling: int, factor: int) -> bool:
     return bool((scores == -np.inf).any())
 
 
-def _named(wiring: Wiring, coupling: int, factor: int) -> str:
+def _named(wiring: Wiring, coupling: int, factor: int, numbers: Integers) -> str:
     own = wiring.couplings[coupling]
-    return f"{own.factor.name} over variables {', '.join(str(int(argument[factor])) for argument in own.arguments)}"
+    return f"{own.factor.name} over variables {', '.join(str(numbers[argument[factor]]) for argument in own.arguments)}"
