@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -153,6 +157,16 @@ def test_interrupts_return_the_best_so_far(monkeypatch):
     assert found.interrupted
     assert found.possible.all()
     assert np.isfinite(found.bounds).all()
+
+
+def test_interrupts_need_not_wait_for_highs():
+    timer = threading.Timer(0.7, _thread.interrupt_main)
+    timer.start()
+    begun = time.monotonic()
+    found = hard(80).solve("ilp", time_limit=8.0)
+    assert found.interrupted
+    assert time.monotonic() - begun < 6.0
+    assert found.possible.all()
 
 
 def test_a_gap_may_be_left():

@@ -106,9 +106,7 @@ def _phrases(named: NDArray[np.bool_], word: Integers, offsets: Integers) -> tup
     starts = np.flatnonzero(begins)
     run = np.cumsum(begins) - 1
     place = np.arange(n) - starts[run]
-    mixed = (word.astype(np.uint64) + np.uint64(1)) * (
-        np.uint64(0x9E3779B97F4A7C15) + np.uint64(2) * place.astype(np.uint64)
-    )
+    mixed = (word.astype(np.uint64) + np.uint64(1)) * (np.uint64(0x9E3779B97F4A7C15) + np.uint64(2) * place.astype(np.uint64))
     mixed ^= mixed >> np.uint64(29)
     code = np.add.reduceat(mixed * np.uint64(0xBF58476D1CE4E5B9), starts)
     _, number = np.unique(code, return_inverse=True)
