@@ -34,6 +34,8 @@ class Result:
     interrupted: bool = False
     largest_change: float = field(default=0.0)
     """Of a message, in the last round, where messages are sent."""
+    conflicts: dict[int, str] = field(default_factory=dict)
+    """For components that are proved to have no answer, which couplings contradict each other, in words."""
 
     @property
     def score(self) -> float:
@@ -79,7 +81,10 @@ class Result:
         return f"{self.engine}: score {self.score:.4f}, {self.trust()}"
 
     def trust(self) -> str:
-        """In words: exact, converged, or off by at most so much."""
+        """In words: exact, converged, off by at most so much, or why there is no answer."""
+        if self.conflicts:
+            component, said = next(iter(self.conflicts.items()))
+            return f"problem {component} has no answer: {said}"
         if self.exact:
             return "exact"
         exact, n = int(self.certain.sum()), len(self.scores)

@@ -42,10 +42,10 @@ def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperat
         raise InputError("iterations must be at least 1")
     wiring = check(graph)
     incumbent, rounds, interrupted = Incumbent(wiring), 0, False
-    search = _Search.whole(incumbent)
+    search = Search.whole(incumbent)
     try:
         if method != "smooth":
-            search, rounds = _subgradients(search, iterations if method == "subgradient" else (iterations + 1) // 2)
+            search, rounds = subgradients(search, iterations if method == "subgradient" else (iterations + 1) // 2)
         if method != "subgradient" and incumbent.open.any():
             search, _ = search.narrowed()
             rounds += _smooth(search, max(iterations // 2, 1), temperatures)
@@ -58,11 +58,11 @@ def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperat
 
 def bounded(incumbent: Incumbent, steps: int) -> None:
     """Tell an incumbent how good any answer can be, and better ones that turn up on the way."""
-    _subgradients(_Search.whole(incumbent), steps)
+    subgradients(Search.whole(incumbent), steps)
 
 
 @dataclass
-class _Search:
+class Search:
     """The components that are still open, with their prices."""
 
     wiring: Wiring
@@ -74,7 +74,7 @@ class _Search:
     prices: Messages
 
     @classmethod
-    def whole(cls, incumbent: Incumbent) -> _Search:
+    def whole(cls, incumbent: Incumbent) -> Search:
         """All components, with prices of zero."""
         w = incumbent.wiring
         return cls(w, incumbent, np.arange(w.components), np.arange(len(w.sizes)), w.zeros())
@@ -100,7 +100,7 @@ class _Search:
         self.incumbent.offer(whole, worst)
         return values, chosen, bound
 
-    def narrowed(self) -> tuple[_Search, Integers]:
+    def narrowed(self) -> tuple[Search, Integers]:
         """Only what is still open, with its prices, and the numbers that its components have here."""
         w, still = self.wiring, self.incumbent.open[self.components]
         wiring, left = w.within(still)
@@ -111,10 +111,10 @@ class _Search:
                 prices.append([p[kept] for p in price])
         before = np.zeros(wiring.components, np.int64)
         before[wiring.component] = w.component[still[w.component]]  # blocks keep their order
-        return _Search(wiring, self.incumbent, self.components[before], self.variables[left], prices), before
+        return Search(wiring, self.incumbent, self.components[before], self.variables[left], prices), before
 
 
-def _subgradients(search: _Search, iterations: int) -> tuple[_Search, int]:
+def subgradients(search: Search, iterations: int) -> tuple[Search, int]:
     """Lower the bound step by step; the search for what is left, and how many steps were taken."""
     last, rises = np.full(search.wiring.components, np.inf), np.zeros(search.wiring.components)
     for t in range(iterations):
@@ -132,7 +132,7 @@ def _subgradients(search: _Search, iterations: int) -> tuple[_Search, int]:
 
 
 def _step(
-    search: _Search, values: Integers, chosen: list[Integers], bound: Floats, rises: Floats, still: Booleans
+    search: Search, values: Integers, chosen: list[Integers], bound: Floats, rises: Floats, still: Booleans
 ) -> None:
     """Change the prices where structures and couplings differ: Polyak's step, over the number of rises and one."""
     w, best = search.wiring, search.incumbent.scores[search.components]
@@ -153,7 +153,7 @@ def _step(
             search.prices[i][a][rows, values[argument[rows]]] -= move
 
 
-def _smooth(search: _Search, evaluations: int, temperatures: Any) -> int:
+def _smooth(search: Search, evaluations: int, temperatures: Any) -> int:
     """Lower the smoothed bound by L-BFGS at each temperature; how often it was evaluated."""
     w = search.wiring
     search.look(search.prices)
