@@ -129,8 +129,6 @@ class Estimator:
         self.card_, self.layers_ = {}, LayerTaggers()
         corpus = self._examples(X, y, "training")
         held_out = self._examples(dev, None, "dev") if dev is not None else None
-        if held_out is not None and not any(map(len, held_out)):
-            raise DovetailError("the dev data has no words; check the file and its format, or leave it out")
         self._train(corpus, held_out, run)
         sizes = {"sentences": len(corpus), "tokens": sum(map(len, corpus))}
         self.card_ = sizes | {"dev": None} | self.card_
@@ -143,8 +141,7 @@ class Estimator:
         if held_out is not None:
             held_out = self._filled(held_out)
             monitor.dev_score = self._dev_scorer(training, held_out)
-        training.weight = self._minimise(training, monitor, run)
-        model = training.export(training.weight)
+        model = training.export(self._minimise(training, monitor, run))
         self.card_["stopped"] = monitor.reason
         self.model_ = model
         if held_out is not None:

@@ -30,16 +30,6 @@ class Training:
     """See ``learning.objective``."""
     prior: Any
     """See ``learning.priors``."""
-    weight: Floats
-    """What was found."""
-    dev: Callable[..., Any]
-    """From weights to the structures of held-out sentences, which are compiled once, or of those with some numbers."""
-    tuned: Any
-    """The structures of held-out sentences as the tuned model has them."""
-
-    def held_out(self, which: NDArray[np.int64] | None = None) -> Any:
-        """The structures of held-out sentences, or of some, by the weights that were found, as a model stores them."""
-        return self.dev(self.weight.astype(np.float32).astype(np.float64), which)
 
     def start(self, init: Any = None) -> Floats:
         """Where training starts, [parameters]: zeros, or what can be had from another model."""

@@ -84,18 +84,11 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
             own[name] = Deviation(several.domains[m].training.model.labels, added.parts, added.transition)
         self._made = {}
         assert model.model_ is not None
-        self.model_ = DomainModel(model.model_, Tuning(), own)
+        self.model_ = untuned = DomainModel(model.model_, Tuning(), own)
         if held_out is not None:
-            for m, name in enumerate(own):
-                if name in held_out:
-                    domain = several.domains[m].training
-                    domain.weight = several.weights(m, weight)
-                    tuning, _ = model.tuning(own[name].labels, held_out[name], domain.held_out)
-                    own[name] = replace(own[name], tuning=tuning)
-            together = pooled(held_out.values())
-            training.dev, training.weight = training.dev_scorer(together), top
-            tuning, _ = model.tuning(training.model.labels, together, training.held_out)
-            self.model_ = DomainModel(model.model_, tuning, own)
+            tuned = {n: replace(own[n], tuning=model.tuning(untuned.untuned(n), some)) for n, some in held_out.items()}
+            tuning = model.tuning(untuned.shared, pooled(held_out.values()))
+            self.model_ = replace(untuned, domains=own | tuned, tuning=tuning)
 
     # answers
 

@@ -19,7 +19,7 @@ from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.nested.gold import as_tree
-from dovetail.models.nested.model import NestedModel, NestedTraining, nested_training, segments_in, spans_of
+from dovetail.models.nested.model import NestedModel, NestedTraining, nested_training, spans_of
 from dovetail.models.nested.settings import NestedSettings
 from dovetail.models.nested.tuning import COARSE_THRESHOLDS, calibrated, threshold_scores, tuned
 from dovetail.models.segmenter.model import length_bound
@@ -129,29 +129,25 @@ class NestedTagger(NestedSettings, Estimator):
         return Estimator._optimiser(usual, training)
 
     def _dev_scorer(self, training: NestedTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
-        training.dev, gold = training.reader(held_out).batch, [self.entities(s) for s in held_out]
+        reader, gold = training.reader(held_out), [self.entities(s) for s in held_out]
         model = training.model
         thresholds = COARSE_THRESHOLDS if self.balance else (0.4,)
 
         def dev_score(weight: NDArray[np.float64]) -> float:
-            found = spans_of(segments_in(training.dev(weight)), model.labels, min(thresholds))
+            batch = reader.batch(weight)
+            found = spans_of(batch.segments if model.tags else batch, model.labels, min(thresholds))
             return max(threshold_scores(found, gold, thresholds, model.flat))
 
         return dev_score
 
     def _tuned(self, model: NestedModel, held_out: list[Sentence], training: Any) -> NestedModel:
-        gold = [self.entities(s) for s in held_out]
+        gold, threads = [self.entities(s) for s in held_out], self._threads()
         if self.calibrate:
             trees = [as_tree(spans, self._longest, Counter()) for spans in gold]
-            model = calibrated(model, training.held_out, held_out, trees)
-        training.tuned = model.calibrated(segments_in(training.held_out()))
+            model = calibrated(model, held_out, trees, threads)
         if self.agree or self.balance:
-            model = tuned(model, training.tuned, held_out, gold, self.agree, self.balance)
+            model = tuned(model, held_out, gold, self.agree, self.balance, threads)
         return model
-
-    def _held_out_score(self, held_out: list[Sentence], training: Any) -> float:
-        found = self._model().answer(training.tuned, held_out)
-        return nested_scores([self.entities(s) for s in held_out], found).all.f1
 
     # answers
 

@@ -73,11 +73,9 @@ class NestedModel(LinearModel):
     def read(self, sentences: Sequence[Sentence], threads: int) -> tuple[NestedBatch, TaggedBatch | None]:
         """All nested segmentations, and the same with tags where there are any."""
         found = self.batch(sentences, threads)
-        return self.calibrated(segments_in(found)), found if isinstance(found, TaggedBatch) else None
-
-    def calibrated(self, batch: NestedBatch) -> NestedBatch:
-        """Nested segmentations with the factor of the model."""
-        return batch if self.factor == 1.0 else batch.scaled(self.factor)
+        whole = found if isinstance(found, TaggedBatch) else None
+        batch = found if whole is None else whole.segments
+        return (batch if self.factor == 1.0 else batch.scaled(self.factor)), whole
 
     def best_tags(self, batch: TaggedBatch, spans: Sequence[Sequence[Span]]) -> list[tuple[str, ...]]:
         """The tags of every sentence whose entities are these."""
@@ -186,11 +184,6 @@ def nested_training(
 
     compiled = model.compilers(sentences)
     return NestedTraining.prepare(model, model.form, compiled, offsets, gold, observed=observed, **how)
-
-
-def segments_in(batch: NestedBatch | TaggedBatch) -> NestedBatch:
-    """The nested segmentations of a batch, the tags of words summed out."""
-    return batch.segments if isinstance(batch, TaggedBatch) else batch
 
 
 def some_segments(segments: NestedSegments, which: Items) -> NestedSegments:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,17 +11,13 @@ from dovetail.evaluate.entities import entity_scores
 from dovetail.learning.tuning import calibration, smoothed
 from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import numbered
-from dovetail.models.nested.model import NestedModel, consistent, segments_in, spans_of
-from dovetail.scorers.nested import TaggedBatch
-from dovetail.structures.nested import NestedBatch
+from dovetail.models.nested.model import NestedModel, consistent, spans_of
 from dovetail.text.sentence import Sentence, Span
 
 COARSE_THRESHOLDS = (0.5, 0.4, 0.3)  # tried while training, to choose weights that will score well when balanced
 THRESHOLDS = np.round(np.arange(0.2, 0.601, 0.025), 3)  # how probable an entity may have to be
 STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4)  # of agreement within a document
 Spans = Sequence[Sequence[Span]]
-HeldOut = Callable[..., NestedBatch | TaggedBatch]
-"""The structures of held-out sentences, or of those with some numbers."""
 
 
 def threshold_scores(found: Spans, gold: Spans, thresholds: Sequence[float], flat: bool) -> list[float]:
@@ -35,14 +31,14 @@ def threshold_scores(found: Spans, gold: Spans, thresholds: Sequence[float], fla
 
 
 def tuned(
-    model: NestedModel, batch: NestedBatch, dev: Sequence[Sentence], gold: Spans, agree: bool, balance: bool
+    model: NestedModel, dev: Sequence[Sentence], gold: Spans, agree: bool, balance: bool, threads: int
 ) -> NestedModel:
     """The model with the strength of agreement and the threshold that score best on dev together.
 
     Of equal ones, the least agreement and the threshold nearest to a half. Scores are smoothed over neighbouring
     thresholds, for less luck in the choice.
     """
-    found = spans_of(batch, model.labels, LEAST)
+    found = spans_of(model.segments(dev, threads), model.labels, LEAST)
     best = (-1.0, 0.0, 0.0, model)
     for strength in STRENGTHS if agree and any(s.document is not None for s in dev) else (0.0,):
         spans = agreed(dev, found, strength) if strength else found
@@ -54,7 +50,7 @@ def tuned(
     return best[3]
 
 
-def calibrated(model: NestedModel, held_out: HeldOut, dev: Sequence[Sentence], trees: Spans) -> NestedModel:
+def calibrated(model: NestedModel, dev: Sequence[Sentence], trees: Spans, threads: int) -> NestedModel:
     """The model with its potentials times the factor under which the dev entities are most likely.
 
     A model is too sure of what it learnt by heart, or too timid under a strong penalty. The likelihood is concave in
@@ -63,5 +59,5 @@ def calibrated(model: NestedModel, held_out: HeldOut, dev: Sequence[Sentence], t
     known = [i for i, tree in enumerate(trees) if len(dev[i]) and all(span.label in model.numbers for span in tree)]
     if not known:
         return model
-    gold = numbered([trees[i] for i in known], model.numbers)
-    return replace(model, factor=calibration(segments_in(held_out(np.array(known))), gold))
+    batch = model.segments([dev[i] for i in known], threads)
+    return replace(model, factor=calibration(batch, numbered([trees[i] for i in known], model.numbers)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -14,8 +14,7 @@ from dovetail.features.algebra.sets import FeatureSet
 from dovetail.models.tagger.entities import entity_probabilities
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, best_with_bias, chain_training
-from dovetail.models.tagger.tuning import HeldOut, calibration
-from dovetail.models.training import Training
+from dovetail.models.tagger.tuning import calibrated
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.semimarkov import Segments
 from dovetail.text.sentence import Sentence, Span
@@ -78,11 +77,7 @@ class ChainSegments:
 
     def best(self, batch: ChainBatch) -> Segments:
         """The segmentation to answer with."""
-        return self.best_with(batch, self.model.outside)
-
-    def best_with(self, batch: ChainBatch, bias: float) -> Segments:
-        """The best segmentation when ``bias`` is added to every O."""
-        return self.segments(best_with_bias(batch, self.model.labels, bias), batch.offsets)
+        return self.segments(self.model.best(batch), batch.offsets)
 
     def probabilities(self, batch: ChainBatch, segments: Segments) -> Floats:
         """The exact probability of each segment: just these tokens, just this label."""
@@ -127,13 +122,9 @@ class ChainSegments:
         """Segmentations drawn from the model's distribution."""
         return [self.segments(row, batch.offsets) for row in batch.sample(n, rng)]
 
-    def calibration(self, held_out: HeldOut, sentences: Sequence[Sentence], spans: Sequence[Sequence[Span]]) -> float:
-        """The factor on all weights under which held-out segments are most likely; ``held_out`` as of a training."""
-        return calibration(held_out, self.model.labels, tags_of(spans, sentences))
-
-    def scaled(self, factor: float) -> ChainSegments:
-        """With all weights times a factor."""
-        return ChainSegments(self.model.scaled(factor))
+    def calibrated(self, sentences: Sequence[Sentence], spans: Sequence[Sequence[Span]], threads: int) -> ChainSegments:
+        """With all weights times the factor under which the held-out segments are most likely."""
+        return ChainSegments(calibrated(self.model, sentences, tags_of(spans, sentences), threads))
 
     def with_outside(self, bias: float) -> ChainSegments:
         """With another bias of O."""
@@ -161,8 +152,6 @@ class SpelledTraining:
 
     training: ChainTraining
 
-    held_out = Training.held_out
-
     @classmethod
     def prepare(
         cls, sentences: Sequence[Sentence], spans: Sequence[Sequence[Span]], features: FeatureSet, scheme: str,
@@ -180,11 +169,17 @@ class SpelledTraining:
         """Where training starts."""
         return self.training.start(None if init is None else init.model)
 
-    @property
-    def model(self) -> ChainSegments:
-        """What is trained, without weights."""
-        return ChainSegments(self.training.model)
-
     def export(self, weight: Floats) -> ChainSegments:
         """The trained model."""
         return ChainSegments(self.training.export(weight))
+
+    def answers(self, sentences: Sequence[Sentence]) -> Callable[[Floats, float], Segments]:
+        """A function from weights and a bias of O to the best segments of other sentences, compiled once."""
+        chains, labels = self.training.dev_scorer(sentences), self.training.model.labels
+        empty = ChainSegments(self.training.model)
+
+        def best(weight: Floats, bias: float) -> Segments:
+            batch = chains(weight)
+            return empty.segments(best_with_bias(batch, labels, bias), batch.offsets)
+
+        return best

@@ -150,24 +150,23 @@ class Segmenter(SegmenterSettings, Estimator):
 
     def _dev_scorer(self, training: Any, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
         dev, gold = self._segments(held_out)
-        training.dev, model = training.dev_scorer(dev), training.model
+        answers, labels = training.answers(dev), self._labels_of(training)
         biases = COARSE_BALANCES if self.balance and not self.words else (0.0,)
+        return lambda weight: max(segment_f1(gold, dev, answers(weight, bias), labels) for bias in biases)
 
-        def dev_score(weight: NDArray[np.float64]) -> float:
-            batch = training.dev(weight)
-            return max(segment_f1(gold, dev, model.best_with(batch, bias), model.labels) for bias in biases)
-
-        return dev_score
+    @staticmethod
+    def _labels_of(training: Any) -> tuple[str, ...]:
+        model = training.model
+        labels: tuple[str, ...] = model.labels if isinstance(model, SegmentModel) else ChainSegments(model).labels
+        return labels
 
     def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
         dev, gold = self._segments(held_out)
-        factor = model.calibration(training.held_out, dev, gold) if self.calibrate else 1.0
-        model, training.tuned = model.scaled(factor), training.held_out().scaled(factor)
-        return balanced(model, training.tuned, dev, gold) if self.balance and not self.words else model
-
-    def _held_out_score(self, held_out: list[Sentence], training: Any) -> float:
-        (dev, gold), model = self._segments(held_out), self._model()
-        return segment_f1(gold, dev, model.best(training.tuned), model.labels)
+        if self.calibrate:
+            model = model.calibrated(dev, gold, self._threads())
+        if self.balance and not self.words:
+            model = balanced(model, dev, gold, self._threads())
+        return model
 
     def check_settings(self) -> None:
         """As for any model; whole segments see one label before them at most."""

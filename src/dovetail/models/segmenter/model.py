@@ -97,14 +97,15 @@ class SegmentModel(LinearModel):
         """Segmentations drawn from the model's distribution."""
         return batch.sample(n, rng)
 
-    def calibration(self, held_out: Any, sentences: Sequence[Sentence], spans: Spans) -> float:
-        """The factor on all weights under which held-out segments are most likely; ``held_out`` as of a training."""
+    def calibrated(self, sentences: Sequence[Sentence], spans: Spans, threads: int) -> SegmentModel:
+        """With all weights times the factor under which the held-out segments are most likely."""
         known = [i for i, each in enumerate(spans) if len(sentences[i]) and self._can_say(each)]
         if not known:
-            return 1.0
-        some, batch = [sentences[i] for i in known], held_out(np.array(known))
+            return self
+        some = [sentences[i] for i in known]
+        batch = self.batch(some, threads)
         gold = Segments.of_tokens(*gold_segments(some, [spans[i] for i in known], self.labels), batch.offsets)
-        return calibration(batch, gold)
+        return self.scaled(calibration(batch, gold))
 
     def _can_say(self, spans: Sequence[Span]) -> bool:
         lengths = dict(zip(self.labels, self.lengths.tolist(), strict=True))
@@ -159,9 +160,10 @@ class SegmentTraining(LinearTraining[SegmentModel]):
             return np.zeros(self.scorer.form.shared)
         return taken_over(init.tables[TRANSITION], labels, labels).ravel()
 
-    def dev_scorer(self, sentences: Sequence[Sentence]) -> Any:
-        """A function from weights to the segmentations of other sentences, which are compiled once."""
-        return self.reader(sentences).batch
+    def answers(self, sentences: Sequence[Sentence]) -> Any:
+        """A function from weights and a bias of O to the best segments of other sentences, compiled once."""
+        reader = self.reader(sentences)
+        return lambda weight, bias: self.model.best_with(reader.batch(weight), bias)
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""

@@ -50,8 +50,9 @@ def segment_f1(gold: Spans, sentences: Sequence[Sentence], found: Segments, labe
     return 200.0 * common / max(right + answered, 1)
 
 
-def balanced(model: Any, batch: Any, dev: Sequence[Sentence], gold: Spans) -> Any:
-    """The model with the bias of O that scores best on dev; of equal ones, the smallest (see tagger.tuning)."""
+def balanced(model: Any, dev: Sequence[Sentence], gold: Spans, threads: int) -> Any:
+    """The model with the bias of O that scores best on dev; of equal ones, the smallest (see tuning.balanced)."""
+    batch = model.batch(dev, threads)
     return model.with_outside(
-        best_bias(BALANCES, lambda bias: segment_f1(gold, dev, model.best_with(batch, bias), model.labels))
+        best_bias(BALANCES, lambda bias: segment_f1(gold, dev, model.with_outside(bias).best(batch), model.labels))
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,10 @@ class ChainDomain(ChainTraining):
     whole: ChainTraining
     own: Numbers
 
-    def dev_scorer(self, sentences: Sequence[Sentence]) -> Callable[..., ChainBatch]:
+    def dev_scorer(self, sentences: Sequence[Sentence]) -> Callable[[Any], ChainBatch]:
         """A function from weights of the whole to the chains of other sentences, with the labels of the domain."""
         chains, order = self.whole.dev_scorer(sentences), self.model.order
-        return lambda weight, which=None: with_labels(chains(weight, which), self.own, order)
+        return lambda weight: with_labels(chains(weight), self.own, order)
 
 
 def chain_domain(training: ChainTraining, first: int, last: int, restrict: bool) -> Domain:

@@ -24,7 +24,7 @@ from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, best_with_bias, chain_training
 from dovetail.models.tagger.settings import TaggerSettings
-from dovetail.models.tagger.tuning import COARSE_BALANCES, HeldOut, Tuning, agreeing, balanced, calibration
+from dovetail.models.tagger.tuning import COARSE_BALANCES, Tuning, agreeing, balanced, calibration
 from dovetail.models.training import Run
 from dovetail.scorers.compiled import PartSettings, Spread
 from dovetail.structures.chain import ChainBatch
@@ -135,8 +135,7 @@ class Tagger(TaggerSettings, CompactEstimator):
         return features
 
     def _dev_scorer(self, training: ChainTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
-        training.dev = training.dev_scorer(held_out)
-        return self.scorer_of(training.dev, training.model.labels, self.tags_of(held_out))
+        return self.scorer_of(training.dev_scorer(held_out), training.model.labels, self.tags_of(held_out))
 
     def scorer_of(
         self, chains: Callable[[NDArray[np.float64]], ChainBatch], labels: LabelSet, gold: Sequence[Sequence[str]]
@@ -153,24 +152,19 @@ class Tagger(TaggerSettings, CompactEstimator):
         return dev_score
 
     def _tuned(self, model: ChainModel, held_out: list[Sentence], training: Any) -> ChainModel:
-        found, training.tuned = self.tuning(model.labels, held_out, training.held_out)
-        return found.applied(model)
+        return self.tuning(model, held_out).applied(model)
 
-    def tuning(self, labels: LabelSet, held_out: list[Sentence], chains: HeldOut) -> tuple[Tuning, ChainBatch]:
-        """What held-out sentences decide about a model, as far as the settings let them, and their chains so tuned."""
-        gold = self.tags_of(held_out)
-        factor = calibration(chains, labels, gold) if self.calibrate else 1.0
-        batch, agreement = chains().scaled(factor), 0.0
-        if labels.scheme is None:
-            return Tuning(factor), batch
-        if self.agree:
-            agreement, batch = agreeing(batch, held_out, labels, gold)
-        return Tuning(factor, agreement, balanced(batch, labels, gold) if self.balance else 0.0), batch
-
-    def _held_out_score(self, held_out: list[Sentence], training: Any) -> float:
-        labels, batch = self._model().labels, training.tuned
-        found = labels.decode(self._model().best(batch), batch.offsets)
-        return tagging_score(self.tags_of(held_out), found, labels.scheme is not None)
+    def tuning(self, model: ChainModel, held_out: list[Sentence]) -> Tuning:
+        """What held-out sentences decide about a model, as far as the settings let them."""
+        gold, threads = self.tags_of(held_out), self._threads()
+        factor = calibration(model, held_out, gold, threads) if self.calibrate else 1.0
+        model = model.scaled(factor)
+        if model.labels.scheme is not None:
+            if self.agree:
+                model = agreeing(model, held_out, gold, threads)
+            if self.balance:
+                model = balanced(model, held_out, gold, threads)
+        return Tuning(factor, model.agreement, model.outside)
 
     # answers
 
