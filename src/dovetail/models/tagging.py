@@ -76,10 +76,7 @@ def learn_tags(
 
 
 def jackknifed(
-    make: Callable[[], Tagger],
-    sentences: Sequence[Sentence],
-    folds: int,
-    told: Callable[[int], None] | None = None,
+    make: Callable[[], Tagger], sentences: Sequence[Sentence], folds: int, told: Callable[[int], None] | None = None
 ) -> list[tuple[str, ...]]:
     """The tags of each sentence by a tagger trained on the other parts of a corpus: as wrong as those of new text.
 

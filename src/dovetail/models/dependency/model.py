@@ -69,12 +69,7 @@ class DependencyModel:
         """As named arrays for a model file."""
         fine = self.fine_weight.astype(np.float16) if half else self.fine_weight
         resources = packed(self.fine.clusters)[1]
-        return {
-            "coarse.weight": self.coarse_weight,
-            "fine.weight": fine,
-            "fine.known": self.fine.known,
-            **resources,
-        }
+        return {"coarse.weight": self.coarse_weight, "fine.weight": fine, "fine.known": self.fine.known, **resources}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""

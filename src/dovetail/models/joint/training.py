@@ -78,11 +78,7 @@ class Least(NamedTuple):
 
 
 def wanted_features(
-    lists: FeatureLists,
-    features: int,
-    sentences: Sequence[SentenceLists],
-    documents: NDArray[np.int64],
-    least: Least,
+    lists: FeatureLists, features: int, sentences: Sequence[SentenceLists], documents: NDArray[np.int64], least: Least
 ) -> NDArray[np.bool_]:
     """The features that occur often enough, [features]. documents: that of each of the sentences."""
     often: NDArray[np.bool_] = np.bincount(lists.feature, minlength=features) >= least.words

@@ -86,9 +86,7 @@ def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Expla
         state = before if model.order == 1 else _pair_state(best, position, len(shown))
         evidence.append(
             Evidence(
-                f"after {shown[before]}",
-                float(model.transition[state, tag]),
-                float(model.transition[state, rival]),
+                f"after {shown[before]}", float(model.transition[state, tag]), float(model.transition[state, rival])
             )
         )
     evidence = sorted((e for e in evidence if e.weight or e.against), key=lambda e: -e.margin)
