@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 import dovetail
 import dovetail.models.dependency.estimator
-import dovetail.models.dependency.pieces
+import dovetail.models.dependency.model
 import dovetail.models.dependency.relations
 from dovetail import DependencyParser, Sentence
 from dovetail.errors import DovetailError, InputError, ModelFileError
@@ -31,7 +31,7 @@ from tests.models.treebank import NAMES, treebank
 MODULES = [
     arcs,
     dovetail.models.dependency.estimator,
-    dovetail.models.dependency.pieces,
+    dovetail.models.dependency.model,
     dovetail.models.dependency.relations,
 ]
 

@@ -12,7 +12,7 @@ from tests.models.kinds import KINDS
 
 
 def test_examples_run() -> None:
-    for module in (dovetail.models.html, dovetail.models.inputs, dovetail.models.base):
+    for module in (dovetail.models.html, dovetail.models.inputs):
         failed, tried = doctest.testmod(module)
         assert (failed, tried > 0) == (0, True), module
 

@@ -22,13 +22,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
 from dovetail.sparse import Listed, SparseGradient
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
+from dovetail.structures.contract import Floats, Integers
 
 
 @dataclass
@@ -36,7 +33,7 @@ class BaseModel:
     """A loss, the numbers of its parameters in the shared vector (None: all, in order), and how far it may deviate."""
 
     objective: Any
-    share: Numbers | None = None
+    share: Integers | None = None
     sigma: float = 1.0
 
 
@@ -66,9 +63,7 @@ class HierarchicalObjective:
         self.models = list(models)
         self.shared = parameters
         self.spread = top
-        self._share: list[Numbers] = [
-            np.arange(parameters) if m.share is None else _checked(m, parameters) for m in models
-        ]
+        self._share: list[Integers] = [_checked(model, parameters) for model in models]
         users = np.zeros(parameters, dtype=np.int64)
         alone = np.zeros(parameters)
         for model, share in zip(self.models, self._share, strict=True):
@@ -77,7 +72,7 @@ class HierarchicalObjective:
             users[share] += 1
             alone[share] = model.sigma
         self._scale = np.where(users == 1, np.hypot(top, alone), top)
-        self._slot: list[Numbers] = []
+        self._slot: list[Integers] = []
         place = parameters
         for model, share in zip(self.models, self._share, strict=True):
             deviates = (users[share] > 1) & (model.sigma > 0)
@@ -173,7 +168,7 @@ class HierarchicalObjective:
 
     # the online face: a batch may hold items of several models
 
-    def touch(self, which: Numbers, sink: SparseGradient) -> None:
+    def touch(self, which: Integers, sink: SparseGradient) -> None:
         """List the parameters that these items use."""
         for m, items in self._parts(which):
             own = self._listing(m, items)
@@ -187,7 +182,7 @@ class HierarchicalObjective:
                 sink.items[sink.count : sink.count + len(fresh)] = fresh
                 sink.count += len(fresh)
 
-    def accumulate(self, weight: Floats, which: Numbers, sink: SparseGradient) -> float:
+    def accumulate(self, weight: Floats, which: Integers, sink: SparseGradient) -> float:
         """The loss on these items; its gradient is added to ``sink``."""
         loss = 0.0
         for m, items in self._parts(which):
@@ -199,13 +194,13 @@ class HierarchicalObjective:
             self._add(m, own.value[listed], listed, sink.value)
         return loss
 
-    def _parts(self, which: Numbers) -> Iterator[tuple[int, Numbers]]:
+    def _parts(self, which: Integers) -> Iterator[tuple[int, Integers]]:
         """The models that have some of the items, each with their numbers there."""
         model = np.searchsorted(self._first, which, side="right") - 1
         for m in np.unique(model).tolist():
             yield m, which[model == m] - self._first[m]
 
-    def _listing(self, m: int, items: Numbers) -> SparseGradient:
+    def _listing(self, m: int, items: Integers) -> SparseGradient:
         """What some items of a model use, in its own numbering."""
         if not self._sinks:
             self._theta = [np.zeros(model.objective.parameters) for model in self.models]
@@ -217,7 +212,7 @@ class HierarchicalObjective:
 
 
 @kernel
-def mix(weight: Floats, share: Numbers, slot: Numbers, scale: Floats, sigma: float, out: Floats) -> None:
+def mix(weight: Floats, share: Integers, slot: Integers, scale: Floats, sigma: float, out: Floats) -> None:
     """``theta_m`` out of the whole vector, for all parameters of model m: out [its parameters]."""
     for i in range(len(out)):
         out[i] = weight[share[i]] * scale[share[i]]
@@ -226,7 +221,7 @@ def mix(weight: Floats, share: Numbers, slot: Numbers, scale: Floats, sigma: flo
 
 
 @kernel
-def spread(slope: Floats, share: Numbers, slot: Numbers, scale: Floats, sigma: float, out: Floats) -> None:
+def spread(slope: Floats, share: Integers, slot: Integers, scale: Floats, sigma: float, out: Floats) -> None:
     """The reverse of :func:`mix`: add to out [parameters] the gradient from that of ``theta_m``."""
     for i in range(len(slope)):
         if slope[i] != 0.0:
@@ -235,7 +230,9 @@ def spread(slope: Floats, share: Numbers, slot: Numbers, scale: Floats, sigma: f
                 out[slot[i]] += sigma * slope[i]
 
 
-def _checked(model: BaseModel, parameters: int) -> Numbers:
+def _checked(model: BaseModel, parameters: int) -> Integers:
+    if model.share is None:
+        return np.arange(parameters)
     share = np.asarray(model.share, dtype=np.int64)
     if share.ndim != 1 or (len(share) and not 0 <= share.min() <= share.max() < parameters):
         raise ValueError(f"a model shares parameters that are not among the {parameters}")

@@ -48,10 +48,6 @@ def softmax_margin(batch: Batch, gold: Any, allowed: Allowed = None, cost: float
     return float(log_z.sum() - gold_score.sum()), costly.subtract(marginals, gold)
 
 
-LOSSES: dict[str, Loss] = {
-    "likelihood": likelihood,
-    "perceptron": perceptron,
-    "softmax-margin": softmax_margin,
-}
+LOSSES: dict[str, Loss] = {"likelihood": likelihood, "perceptron": perceptron, "softmax-margin": softmax_margin}
 ROUGH = {"perceptron"}
 """Losses with kinks, which L-BFGS cannot follow."""

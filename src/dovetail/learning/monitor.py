@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dovetail.structures.contract import Floats
 
 
 @dataclass(frozen=True)
@@ -95,10 +94,7 @@ class Monitor:
     def arrays(self) -> dict[str, Any]:
         """What must outlast an interruption: the best weights so far."""
         best = {} if self.best is None else {"monitor.best": self.best}
-        return best | {
-            "monitor.best_dev": np.array(self.best_dev),
-            "monitor.since_best": np.array(self.since_best),
-        }
+        return best | {"monitor.best_dev": np.array(self.best_dev), "monitor.since_best": np.array(self.since_best)}
 
     def restore(self, arrays: dict[str, Any]) -> None:
         """Take up a run where a checkpoint left it."""

@@ -17,20 +17,19 @@ from dovetail.arrays import taken
 from dovetail.learning.losses import Loss
 from dovetail.scorers.contract import Scorer
 from dovetail.sparse import SparseGradient
+from dovetail.structures.contract import Booleans, Floats, Integers
 from dovetail.threads import run_shards
 
-Floats = NDArray[np.float64]
-Items = NDArray[np.int64]
-Gold = Callable[[Items | None], tuple[Any, Any]]
+Gold = Callable[[Integers | None], tuple[Any, Any]]
 """The right answers to all sentences, or to some, and what is allowed where an answer is only partly known."""
 
 SHARDS = 4  # of sentences that come one by one, each with its own sum: the same bits for any number of threads
 
 
-def of_tokens(answers: NDArray[Any], offsets: Items, allowed: NDArray[np.bool_] | None = None) -> Gold:
+def of_tokens(answers: NDArray[Any], offsets: Integers, allowed: Booleans | None = None) -> Gold:
     """Right answers that have a number for every token [N], and what is allowed [N, ...] where some are not known."""
 
-    def of(which: Items | None) -> tuple[Any, Any]:
+    def of(which: Integers | None) -> tuple[Any, Any]:
         if which is None:
             return answers, allowed
         tokens, _ = taken(offsets, which)
@@ -53,10 +52,10 @@ class AnyObjective(Protocol):
     def __call__(self, weight: Floats) -> tuple[float, Floats]:
         """The loss on all sentences and its gradient [parameters]."""
 
-    def touch(self, which: Items, sink: SparseGradient) -> None:
+    def touch(self, which: Integers, sink: SparseGradient) -> None:
         """List in ``sink`` the parameters that some sentences use."""
 
-    def accumulate(self, weight: Floats, which: Items, sink: SparseGradient) -> float:
+    def accumulate(self, weight: Floats, which: Integers, sink: SparseGradient) -> float:
         """The loss on some sentences; its gradient is added to ``sink``."""
 
 
@@ -84,15 +83,15 @@ class Objective:
         gradient = np.zeros(self.parameters)
         return self._add(weight, None, gradient), gradient
 
-    def touch(self, which: Items, sink: SparseGradient) -> None:
+    def touch(self, which: Integers, sink: SparseGradient) -> None:
         """List in ``sink`` the parameters that some sentences use."""
         self.scorer.touch(which, sink)
 
-    def accumulate(self, weight: Floats, which: Items, sink: SparseGradient) -> float:
+    def accumulate(self, weight: Floats, which: Integers, sink: SparseGradient) -> float:
         """The loss on some sentences; its gradient is added to ``sink``."""
         return self._add(weight, which, sink.value)
 
-    def _add(self, weight: Floats, which: Items | None, out: Floats) -> float:
+    def _add(self, weight: Floats, which: Integers | None, out: Floats) -> float:
         """The loss on some sentences, or on all; its gradient is added to out [parameters]."""
         if self.scorer.one_by_one:
             return self._dealt(weight, np.arange(self.items) if which is None else which, out)
@@ -100,7 +99,7 @@ class Objective:
         self.scorer.backward(slope, out, which)
         return value
 
-    def _dealt(self, weight: Floats, which: Items, out: Floats) -> float:
+    def _dealt(self, weight: Floats, which: Integers, out: Floats) -> float:
         """The same for sentences that come one by one: long ones first, dealt out in turn, on several threads."""
         if not self._sums:
             self._sums = [np.zeros(self.parameters) for _ in range(SHARDS)]
@@ -127,7 +126,7 @@ class Share:
     """An objective as a function of some of its weights, ``share`` [parameters]; the others stay zero."""
 
     whole: AnyObjective
-    share: NDArray[np.int64]
+    share: Integers
 
     def __post_init__(self) -> None:
         self._weight = np.zeros(self.whole.parameters)
@@ -154,11 +153,11 @@ class Share:
         value, gradient = self.whole(self._weight)
         return value, gradient[self.share]
 
-    def touch(self, which: Items, sink: SparseGradient) -> None:
+    def touch(self, which: Integers, sink: SparseGradient) -> None:
         """All weights."""
         sink.list_all()
 
-    def accumulate(self, weight: Floats, which: Items, sink: SparseGradient) -> float:
+    def accumulate(self, weight: Floats, which: Integers, sink: SparseGradient) -> float:
         """The loss on some sentences; its gradient is added to ``sink``."""
         self._weight[self.share] = weight
         self._sink.value[:] = 0.0

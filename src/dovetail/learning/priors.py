@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dovetail.structures.contract import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Prior:
         smooth = self.l2 * float(weight @ weight)
         return smooth + (float(np.sum(self.threshold * np.abs(weight))) if self.l1 else 0.0)
 
-    def proximal(self, weight: Floats, step: Floats | float, which: NDArray[np.int64] | slice = slice(None)) -> Floats:
+    def proximal(self, weight: Floats, step: Floats | float, which: Integers | slice = slice(None)) -> Floats:
         """``argmin over v of (v - w)**2 / 2 + step * penalty(v)`` for the weights ``which``: the step of FOBOS.
 
         Shapes: ``weight`` and ``step`` are those of ``which``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from dovetail.text.sentence import Sentence, Span
@@ -48,3 +48,8 @@ class Answer:
         if self.spans is not None:
             found = replace(found, spans=self.spans)
         return found if self.tree is None else replace(found, tree=self.tree)
+
+
+def probable(spans: Iterable[Span], least: float) -> list[Span]:
+    """The spans of at least this probability."""
+    return [span for span in spans if (span.probability or 0.0) >= least]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
-from numbers import Integral, Real
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.features.algebra.templates import call
@@ -23,7 +21,7 @@ from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
 from dovetail.modelfile import Arrays, load_model, save_model
 from dovetail.models.answer import Answer
 from dovetail.models.batching import in_batches
-from dovetail.models.inputs import annotated, as_sentences, check_count
+from dovetail.models.inputs import annotated, as_sentences, check_count, check_type
 from dovetail.models.layers import LayerTaggers
 from dovetail.models.settings import setting_of
 from dovetail.models.training import Run, Training
@@ -31,22 +29,7 @@ from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
 
-Floats = NDArray[np.float64]
-
-OPTIMISERS: dict[str, Callable[..., Any]] = {
-    "lbfgs": LBFGS,
-    "sgd": SGD,
-    "adagrad": AdaGrad,
-    "perceptron": AveragedPerceptron,
-}
-
-TYPES: dict[str, tuple[tuple[type, ...], str]] = {
-    "int": ((Integral,), "a whole number"),
-    "float": ((Real,), "a number"),
-    "bool": ((bool, np.bool_), "True or False"),
-    "str": ((str,), "a string"),
-}
-
+OPTIMISERS: dict[str, Any] = {"lbfgs": LBFGS, "sgd": SGD, "adagrad": AdaGrad, "perceptron": AveragedPerceptron}
 
 FREE = frozenset(
     "threads iterations patience features resources clusters agree balance calibrate predict_layers".split()
@@ -64,6 +47,8 @@ class Estimator:
     """What model files say of it."""
     batch_size: ClassVar[int] = 100_000
     """How much text is scored at once, in tokens unless ``_size`` counts otherwise."""
+    dev_every: ClassVar[int] = 10
+    """After how many passes of a batch optimiser held-out sentences are scored; of others, after each."""
 
     model_: Any = field(default=None, init=False, repr=False)
     card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
@@ -129,6 +114,8 @@ class Estimator:
         self.card_, self.layers_ = {}, LayerTaggers()
         corpus = self._examples(X, y, "training")
         held_out = self._examples(dev, None, "dev") if dev is not None else None
+        if held_out is not None and not any(map(len, held_out)):
+            raise DovetailError("the dev data has no words; check the file and its format, or leave it out")
         self._train(corpus, held_out, run)
         sizes = {"sentences": len(corpus), "tokens": sum(map(len, corpus))}
         self.card_ = sizes | {"dev": None} | self.card_
@@ -186,8 +173,7 @@ class Estimator:
         return Monitor(report=run.progress, patience=self._setting("patience"), dev_every=self._dev_every())
 
     def _dev_every(self) -> int:
-        """After how many passes held-out sentences are scored."""
-        return 10 if self._setting("optimiser") == "lbfgs" else 1
+        return self.dev_every if self._setting("optimiser") == "lbfgs" else 1
 
     def _loss(self) -> str:
         """The loss by name; the perceptron has its own."""
@@ -278,9 +264,25 @@ class Estimator:
         return [answers for some in self._batches(self._tokens(X)) for answers in self._sample(some, n, rng)]
 
     def _kbest(self, sentences: list[Any], k: int) -> Iterable[list[Answer]]:
-        raise NotImplementedError
+        batch = self._batch(sentences)
+        found, scores = batch.kbest(k)
+        chances = np.exp(scores - batch.log_partition()[:, None]).tolist()
+        ranked = [self._decoded(batch, each, sentences) for each in found]
+        for i in range(len(sentences)):
+            there = [j for j in range(len(ranked)) if scores[i, j] > -np.inf]
+            yield [replace(ranked[j][i], probability=chances[i][j]) for j in there]
 
     def _sample(self, sentences: list[Any], n: int, rng: np.random.Generator) -> Iterable[list[Answer]]:
+        batch = self._batch(sentences)
+        drawn = [self._decoded(batch, each, sentences) for each in batch.sample(n, rng)]
+        return ([each[i] for each in drawn] for i in range(len(sentences)))
+
+    def _batch(self, sentences: Sequence[Any]) -> Any:
+        """The structures of sentences, with their potentials."""
+        raise NotImplementedError
+
+    def _decoded(self, batch: Any, found: Any, sentences: Sequence[Any]) -> Sequence[Answer]:
+        """An answer of the structures, sentence by sentence."""
         raise NotImplementedError
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -402,32 +404,3 @@ def fitting(path: str | Path) -> Iterator[None]:
         yield
     except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         raise ModelFileError(f"{path}: the model does not fit together ({error}); train it again") from None
-
-
-def check_type(name: str, value: object, annotation: str) -> None:
-    """A setting has the type that its field says, as far as that is a number, a string or a truth value.
-
-    >>> check_type("l2", "x", "float")
-    Traceback (most recent call last):
-    dovetail.errors.DovetailError: l2='x': give a number
-    """
-    if annotation == "Sequence[str]":
-        if isinstance(value, str) or not all(isinstance(each, str) for each in _iterable(name, value)):
-            raise DovetailError(f"{name}={value!r}: give a list of names, such as [{str(value)!r}]")
-        return
-    kinds = annotation.split(" | ")
-    if kinds[0].startswith("Mapping[") and not (isinstance(value, Mapping) or (value is None and "None" in kinds)):
-        raise DovetailError(f"{name}={value!r}: give a dictionary, from names to what they stand for")
-    if any(kind != "None" and kind not in TYPES for kind in kinds) or (value is None and "None" in kinds):
-        return
-    wanted = [TYPES[kind] for kind in kinds if kind != "None"]
-    is_bool = isinstance(value, bool | np.bool_)
-    if not any(isinstance(value, types) and (not is_bool or bool in types) for types, _ in wanted):
-        words = " or ".join([*(word for _, word in wanted), *(["None"] if "None" in kinds else [])])
-        raise DovetailError(f"{name}={value!r}: give {words}")
-
-
-def _iterable(name: str, value: object) -> Iterable[object]:
-    if not isinstance(value, Iterable):
-        raise DovetailError(f"{name}={value!r}: give a list of names")
-    return value

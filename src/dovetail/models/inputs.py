@@ -9,6 +9,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from dovetail.errors import DovetailError
 from dovetail.text.documents import annotate_documents, marked
 from dovetail.text.formats import guess_format
@@ -16,6 +18,12 @@ from dovetail.text.given import RUNNING, SENTENCES, SINGLE, as_sentence, is_word
 from dovetail.text.sentence import Document, Sentence
 
 T = TypeVar("T")
+TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "int": ((Integral,), "a whole number"),
+    "float": ((Real,), "a number"),
+    "bool": ((bool, np.bool_), "True or False"),
+    "str": ((str,), "a string"),
+}
 READ = "read it with dovetail.read({!r})"
 
 
@@ -103,6 +111,19 @@ def check_tags(tags: Sequence[Sequence[str]], what: str) -> None:
             )
 
 
+def check_examples(corpus: Sequence[Sentence], layer: str | None, what: str) -> None:
+    """Sentences with words have the layer of right answers, if these are in one, and there are words to learn from."""
+    for number, sentence in enumerate(corpus, 1):
+        if layer is not None and len(sentence) and layer not in sentence.layers:
+            has = ", ".join(["word", *sentence.layers])
+            raise DovetailError(
+                f"{what} sentence {number} has no layer {layer!r} {purpose(what)} (it has {has}); "
+                f"name the right one as target"
+            )
+    if what == "training" and not any(map(len, corpus)):
+        raise DovetailError("the training data has no tokens; check the file and its format")
+
+
 def check_count(name: str, value: object, least: int = 1) -> None:
     """A whole number that is not too small."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -119,6 +140,31 @@ def check_size(name: str, value: object) -> None:
     """A number that is not negative."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
         raise DovetailError(f"{name}={value!r}: choose a number, 0 or more")
+
+
+def check_type(name: str, value: object, annotation: str) -> None:
+    """A setting has the type that its field says, as far as that is a number, a string or a truth value.
+
+    >>> check_type("l2", "x", "float")
+    Traceback (most recent call last):
+    dovetail.errors.DovetailError: l2='x': give a number
+    """
+    if annotation == "Sequence[str]":
+        if not isinstance(value, Iterable):
+            raise DovetailError(f"{name}={value!r}: give a list of names")
+        if isinstance(value, str) or not all(isinstance(each, str) for each in value):
+            raise DovetailError(f"{name}={value!r}: give a list of names, such as [{str(value)!r}]")
+        return
+    kinds = annotation.split(" | ")
+    if kinds[0].startswith("Mapping[") and not (isinstance(value, Mapping) or (value is None and "None" in kinds)):
+        raise DovetailError(f"{name}={value!r}: give a dictionary, from names to what they stand for")
+    if any(kind != "None" and kind not in TYPES for kind in kinds) or (value is None and "None" in kinds):
+        return
+    wanted = [TYPES[kind] for kind in kinds if kind != "None"]
+    is_bool = isinstance(value, bool | np.bool_)
+    if not any(isinstance(value, types) and (not is_bool or bool in types) for types, _ in wanted):
+        words = " or ".join([*(word for _, word in wanted), *(["None"] if "None" in kinds else [])])
+        raise DovetailError(f"{name}={value!r}: give {words}")
 
 
 def purpose(what: str) -> str:

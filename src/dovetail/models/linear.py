@@ -5,31 +5,39 @@ Taggers, segmenters and nested taggers differ in their structure, in their parts
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import offsets_of
+from dovetail.errors import DovetailError
 from dovetail.features.algebra.templates import Template
+from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.documents import nothing_left
-from dovetail.features.resources.templates import packed
+from dovetail.features.compile.span_design import SpanCompiler
+from dovetail.features.resources.templates import packed, unpacked
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.objective import Gold, Objective
 from dovetail.learning.priors import Prior
+from dovetail.learning.tuning import best_bias, calibration
 from dovetail.memory import release_memory
+from dovetail.modelfile import COMPACT_VERSION, Arrays, save_model
+from dovetail.models.base import Estimator
 from dovetail.models.training import Training
 from dovetail.scorers.compiled import CompiledPart, PartSettings
 from dovetail.scorers.parts import Form, PartsScorer
 from dovetail.scorers.weights import Weights
+from dovetail.structures.contract import Floats, Integers
 from dovetail.text.sentence import Sentence
 
-Floats = NDArray[np.float64]
-Arrays = dict[str, NDArray[Any]]
+COARSE_BALANCES = (0.0, -0.8, -1.6)  # tried while training, to choose weights that will score well when balanced
+BALANCES = np.round(np.arange(-3.0, 1.01, 0.2), 1)  # what may be added to the score of O
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class LinearModel:
     parts: Mapping[str, Weights]
     tables: Mapping[str, NDArray[np.float32]]
 
+    feature_kind: ClassVar[Any]
+    """What reads the lines of its features."""
     table_prefix: ClassVar[str] = ""
     """What the names of tables begin with in model files."""
 
@@ -62,6 +72,30 @@ class LinearModel:
         scores = {part: weights.score(compiled[part], templates[part], threads) for part, weights in self.parts.items()}
         tables = {name: table.astype(np.float64) for name, table in self.tables.items()}
         return self.form.batch(scores, tables, offsets_of(sentences), threads)
+
+    def structures(self, sentences: Sequence[Sentence], threads: int) -> Any:
+        """What answers to new sentences are read from."""
+        return self.batch(sentences, threads)
+
+    def best_with(self, batch: Any, bias: float) -> Any:
+        """The best answers when ``bias`` is added to all that is O."""
+        raise NotImplementedError
+
+    def knows(self, answer: Any) -> bool:
+        """Whether the model can give this answer to a sentence."""
+        raise NotImplementedError
+
+    def numbered(self, sentences: Sequence[Sentence], answers: Sequence[Any]) -> Any:
+        """Answers that it knows, as its structures take them."""
+        raise NotImplementedError
+
+    def calibration(self, dev: Sequence[Sentence], gold: Sequence[Any], threads: int) -> float:
+        """The factor under which the answers to held-out sentences are most likely, where the model knows them."""
+        known = [i for i, answer in enumerate(gold) if len(dev[i]) and self.knows(answer)]
+        if not known:
+            return 1.0
+        some = [dev[i] for i in known]
+        return calibration(self.structures(some, threads), self.numbered(some, [gold[i] for i in known]))
 
     def scaled(self, factor: float) -> Self:
         """The model with all weights times a factor: the same ranking of answers, with other probabilities."""
@@ -96,17 +130,41 @@ class LinearModel:
             "resources": packed(self.features.resources)[0],
         }
 
-    @staticmethod
-    def stored_parts(header: Mapping[str, Any], arrays: Arrays, names: Sequence[str], form: Form) -> dict[str, Weights]:
-        """The weights of parts from a model file, whose arrays must fit together: kernels do not check bounds."""
+    @classmethod
+    def from_file(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any] = ()) -> Self:
+        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+        own, described = cls._stored(header, arrays), header["features"]
+        resources = unpacked(header.get("resources", {}), arrays)
+        features = cls.feature_kind.from_lines(described["name"], described["templates"], functions, resources)
+        made = cls(features=features, parts={}, **own)
+        outputs = {name: made.form.outputs(name) for name in made._stored_parts(header, arrays)}
         bits = header["hash_bits"]
-        return {name: Weights.from_arrays(arrays, name, form.outputs(name), bits) for name in names}
+        return replace(made, parts={name: Weights.from_arrays(arrays, name, n, bits) for name, n in outputs.items()})
+
+    @classmethod
+    def _stored(cls, header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+        """The fields that are its own, from a model file."""
+        raise NotImplementedError
+
+    def _stored_parts(self, header: dict[str, Any], arrays: Arrays) -> Sequence[str]:
+        """The parts that a model file has weights of."""
+        if set(header["parts"]) != set(self.features.parts):
+            raise ValueError("the features do not fit the weights")
+        names: list[str] = header["parts"]
+        return names
 
 
 Model = TypeVar("Model", bound=LinearModel)
 
 
-def numbers_in(names: Sequence[str], others: Sequence[str]) -> NDArray[np.int64]:
+def span_compilers(features: Any, sentences: Sequence[Sentence], longest: int, phrase: str) -> dict[str, Compiler]:
+    """What compiles features of tokens, and those of the part ``phrase`` of up to ``longest`` tokens."""
+    text = columns_for(sentences, features)
+    tokens, spans = Compiler(text, sentences), SpanCompiler.over(text, longest)
+    return {part: spans if part == phrase else tokens for part in features.parts}
+
+
+def numbers_in(names: Sequence[str], others: Sequence[str]) -> Integers:
     """The place of each name among others, -1 where it is not there.
 
     >>> numbers_in(["LOC", "PER"], ["PER"])
@@ -116,7 +174,7 @@ def numbers_in(names: Sequence[str], others: Sequence[str]) -> NDArray[np.int64]
     return np.array([number.get(name, -1) for name in names], dtype=np.int64)
 
 
-def taken_over(table: NDArray[Any], *axes: NDArray[np.int64]) -> Floats:
+def taken_over(table: NDArray[Any], *axes: Integers) -> Floats:
     """A table whose entry i, j, ... is that of another at axes[0][i], axes[1][j], ..., or 0 where one of them is -1.
 
     >>> taken_over(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, -1]), np.array([0, 1]))
@@ -145,7 +203,7 @@ class LinearTraining(Training, Generic[Model]):
         model: Model,
         form: Form,
         compiled: Mapping[str, Compiler],
-        offsets: NDArray[np.int64],
+        offsets: Integers,
         gold: Gold,
         *,
         observed: Mapping[str, NDArray[np.int32] | None],
@@ -186,6 +244,10 @@ class LinearTraining(Training, Generic[Model]):
         parts = {part: made.reader(compiled[part]) for part, made in self.parts.items()}
         return PartsScorer(form or self.scorer.form, offsets_of(sentences), parts, self.scorer.threads)
 
+    def dev_scorer(self, sentences: Sequence[Sentence]) -> Callable[[Floats], Any]:
+        """A function from weights to the structures of other sentences, which are compiled once."""
+        return self.reader(sentences).batch
+
     def start(self, init: Model | None = None) -> Floats:
         """Zeros, or the weights of another model where it has the same features and labels."""
         weight, scorer = np.zeros(self.objective.parameters), self.scorer
@@ -197,7 +259,7 @@ class LinearTraining(Training, Generic[Model]):
         weight[scorer.after_parts :] = self.shared_in(init)
         return weight
 
-    def outputs_in(self, part: str, init: Model) -> NDArray[np.int64]:
+    def outputs_in(self, part: str, init: Model) -> Integers:
         """The number that each output of a part has in another model, -1 for none."""
         raise NotImplementedError
 
@@ -221,3 +283,90 @@ class LinearTraining(Training, Generic[Model]):
         """What a checkpoint belongs to: the features and the data."""
         keys = [part.collector.keys for part in self.parts.values()]
         return [np.array([self.objective.parameters]), self.scorer.offsets, *keys]
+
+
+@dataclass(kw_only=True, eq=False)
+class LinearEstimator(Estimator):
+    """What taggers, segmenters and nested taggers do alike."""
+
+    def _usable(self, features: Any, corpus: Sequence[Sentence], hidden: set[str]) -> Any:
+        """A feature set, less what reads hidden layers, or layers that a named set wants and no sentence has."""
+        missing = {c for c in features.columns if c != "word" and not any(c in s.layers for s in corpus)}
+        features = features.without_columns(hidden | set(self._setting("ignore")) | (missing & features.optional))
+        if not features.templates:
+            raise DovetailError("no feature template is left; give some that read words or layers that the data has")
+        return features
+
+    def _how(self, min_count: int, **more: Any) -> dict[str, Any]:
+        """What the settings say of ``LinearTraining.prepare``."""
+        settings = PartSettings(min_count, self._setting("hash_bits"), threads=self._threads(), **more)
+        return {"settings": settings, "loss": self._loss(), "l2": self._setting("l2"), "l1": self._setting("l1")}
+
+    def _balances(self, model: Any) -> bool:
+        """Whether held-out sentences say how readily to answer O."""
+        raise NotImplementedError
+
+    def _rater(self, model: Any, held_out: list[Sentence]) -> Callable[[Any], float]:
+        """A function from the answers of a model to held-out sentences to their score."""
+        raise NotImplementedError
+
+    def _dev_scorer(self, training: Any, held_out: list[Sentence]) -> Callable[[Floats], float]:
+        """The score under the best of some biases of O."""
+        model, batches = training.model, training.dev_scorer(self._seen(held_out))
+        rate, biases = self._rater(model, held_out), COARSE_BALANCES if self._balances(model) else (0.0,)
+
+        def dev_score(weight: Floats) -> float:
+            batch = batches(weight)
+            return max(rate(model.best_with(batch, bias)) for bias in biases)
+
+        return dev_score
+
+    def _balanced(self, model: Any, held_out: list[Sentence]) -> Any:
+        """The model with the bias of O that scores best on held-out sentences; of equal ones, the smallest.
+
+        Few labels make a tagger timid: it misses more entities than it invents. The best F1 wants them balanced. Only
+        the search for the best answer uses the bias; probabilities stay as they are.
+        """
+        batch, rate = model.batch(self._seen(held_out), self._threads()), self._rater(model, held_out)
+        return replace(model, outside=best_bias(BALANCES, lambda bias: rate(model.best_with(batch, bias))))
+
+    def _seen(self, sentences: list[Sentence]) -> list[Sentence]:
+        """Sentences with right answers, as the model sees them."""
+        return sentences
+
+    def _batch(self, sentences: Sequence[Sentence]) -> Any:
+        return self._model().structures(sentences, self._threads())
+
+    def _stored_settings(self) -> dict[str, Any]:
+        return super()._stored_settings() | {"features": self._model().features.name}
+
+    def _layers_read(self) -> tuple[str, ...]:
+        return tuple(layer for layer in self._model().features.columns if layer != "word")
+
+
+@dataclass(kw_only=True, eq=False)
+class CompactEstimator(Estimator):
+    """An estimator that can store its weights in a byte each."""
+
+    def save(
+        self, path: str | Path, *, half: bool = False, compact: bool = False, card: dict[str, Any] | None = None
+    ) -> None:
+        """Write the model to one file.
+
+        ``half`` stores weights in half precision; ``compact`` stores them in a byte each, and keys in three to five.
+        """
+        header, arrays = self.packed(half, compact)
+        save_model(path, header | {"card": self.card_ | (card or {})}, arrays)
+
+    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of a model file."""
+        if half and compact:
+            raise DovetailError(
+                "half and compact are two ways to store weights: choose one (compact files are smaller)"
+            )
+        header, arrays = super().packed(half)
+        if not compact:
+            return header, arrays
+        model, (layers, more) = self._model().with_short_keys(), self.layers_.packed(compact=True)
+        about = header | model.header() | layers | {"version": COMPACT_VERSION}
+        return about, model.arrays(compact=True) | more

@@ -63,28 +63,15 @@ def pos_tagger(
 def learn_tags(
     make: Callable[[], Tagger], sentences: Sequence[Sentence], folds: int, told: Callable[[str], Any]
 ) -> tuple[Tagger, list[tuple[str, ...]]]:
-    """A tagger, and the tags that taggers of other parts of the corpus give to each sentence.
+    """A tagger, and the tags that taggers of the other parts of the corpus give to each sentence.
 
-    A parser that is to read predicted tags must learn from such: a tagger makes few mistakes on what it knows. Only a
-    corpus of a few sentences is tagged by a tagger of its own. ``told`` hears of every step.
+    A parser that is to read predicted tags must learn from tags as wrong as those of new text: a tagger makes few
+    mistakes on what it knows. Only a corpus of a few sentences is tagged by its own. ``told`` hears of every step.
     """
     told("tagger")
     whole = make().fit(sentences)
     if len(sentences) < 2 * folds:
         return whole, [tuple(tags) for tags in whole.predict(sentences)]
-    return whole, jackknifed(make, sentences, folds, lambda done: told(f"tags, part {done} of {folds}"))
-
-
-def jackknifed(
-    make: Callable[[], Tagger],
-    sentences: Sequence[Sentence],
-    folds: int,
-    told: Callable[[int], None] | None = None,
-) -> list[tuple[str, ...]]:
-    """The tags of each sentence by a tagger trained on the other parts of a corpus: as wrong as those of new text.
-
-    ``told`` is called with the number of parts done.
-    """
     part = fold_numbers(sentences, folds)
     found: list[tuple[str, ...]] = [()] * len(sentences)
     for fold in range(int(part.max(initial=0)) + 1):
@@ -92,9 +79,8 @@ def jackknifed(
         tagger = make().fit([sentences[i] for i in rest])
         for i, tags in zip(inside, tagger.predict([sentences[i] for i in inside]), strict=True):
             found[i] = tuple(tags)
-        if told is not None:
-            told(fold + 1)
-    return found
+        told(f"tags, part {fold + 1} of {folds}")
+    return whole, found
 
 
 def fold_numbers(sentences: Sequence[Sentence], folds: int) -> NDArray[np.int64]:
@@ -127,7 +113,9 @@ def unpacked_tagger(
     header: Mapping[str, Any] | None, arrays: Mapping[str, NDArray[Any]], name: str = "tagger"
 ) -> Tagger | None:
     """The tagger inside another model's file, if there is one."""
-    if header is None:
-        return None
-    own = {key.removeprefix(f"{name}."): a for key, a in arrays.items() if key.startswith(f"{name}.")}
-    return Tagger.unpacked(dict(header), own)
+    return None if header is None else Tagger.unpacked(dict(header), prefixed(arrays, f"{name}."))
+
+
+def prefixed(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

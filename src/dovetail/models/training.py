@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.learning.monitor import Progress
-
-Floats = NDArray[np.float64]
+from dovetail.structures.contract import Floats
 
 
 class Run(NamedTuple):

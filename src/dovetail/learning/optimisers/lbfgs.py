@@ -23,9 +23,8 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 class State:
     """Everything needed to go on: the point, its value and slope, and the last steps, changes and objectives.
 
-    ``products`` are those of each step with its change.
-
     Steps and changes only shape the search direction, so they are kept in single precision: half the memory and time.
+    ``products`` are those of each step with its change.
     """
 
     weight: Floats
@@ -56,15 +55,10 @@ class State:
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> State:
         """The state from a checkpoint."""
-        return cls(
-            np.array(arrays["weight"]),
-            float(arrays["value"]),
-            np.array(arrays["gradient"]),
-            int(arrays["iteration"]),
-            [np.array(row) for row in arrays["steps"]],
-            [np.array(row) for row in arrays["changes"]],
-            [float(value) for value in arrays["recent"]],
-        )
+        weight, gradient = np.array(arrays["weight"]), np.array(arrays["gradient"])
+        steps, changes = ([np.array(row) for row in arrays[name]] for name in ("steps", "changes"))
+        recent = arrays["recent"].tolist()
+        return cls(weight, float(arrays["value"]), gradient, int(arrays["iteration"]), steps, changes, recent)
 
 
 @dataclass(frozen=True)
@@ -141,19 +135,15 @@ class LBFGS:
         if descent >= 0:
             return False
         length = 1.0 if state.steps else 1.0 / max(float(np.sqrt(direction @ direction)), 1e-12)
-        found = (
-            self._orthant_search(smooth, prior, state, slope, direction, length)
-            if prior.l1
-            else self._wolfe_search(smooth, state, direction, descent, length)
-        )
+        if prior.l1:
+            found = self._orthant_search(smooth, prior, state, slope, direction, length)
+        else:
+            found = self._wolfe_search(smooth, state, direction, descent, length)
         if found is None:
             if not state.steps:
                 return False
-            state.steps, state.changes, state.products = (
-                [],
-                [],
-                [],
-            )  # the curvature went stale: try once more along the gradient
+            # The curvature went stale: try once more along the gradient.
+            state.steps, state.changes, state.products = [], [], []
             return self._step(smooth, prior, state, curvature)
         weight, value, gradient = found
         if curves_upwards(weight, state.weight, gradient, state.gradient):

@@ -36,18 +36,10 @@ class _Run:
 
     def arrays(self) -> dict[str, Any]:
         seed = self.rng.bit_generator.state
-        words = np.array(
-            [int(seed["state"][k]) >> s & 0xFFFFFFFF for k in ("state", "inc") for s in (96, 64, 32, 0)],
-            dtype=np.uint64,
-        )
-        return {
-            "weight": self.weight,
-            "memory": self.memory,
-            "clock": self.clock,
-            "updates": np.array(self.updates),
-            "passes": np.array(self.passes),
-            "rng": words,
-        }
+        words = [int(seed["state"][k]) >> s & 0xFFFFFFFF for k in ("state", "inc") for s in (96, 64, 32, 0)]
+        counts = {"updates": np.array(self.updates), "passes": np.array(self.passes)}
+        vectors = {"weight": self.weight, "memory": self.memory, "clock": self.clock}
+        return vectors | counts | {"rng": np.array(words, dtype=np.uint64)}
 
     def restore(self, arrays: dict[str, Any]) -> None:
         self.weight, self.memory, self.clock = (np.array(arrays[k]) for k in ("weight", "memory", "clock"))

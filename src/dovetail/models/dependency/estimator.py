@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,8 +17,7 @@ from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
-from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows, surest
-from dovetail.models.dependency.pieces import joined
+from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows, joined, surest
 from dovetail.models.dependency.relations import TEMPLATES, with_arcs
 from dovetail.models.dependency.settings import DependencySettings
 from dovetail.models.dependency.training import ArcTraining
@@ -26,12 +26,12 @@ from dovetail.models.layers import LayerTaggers
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import given_tags, layer_of, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
 from dovetail.models.training import Run
+from dovetail.scorers.arcs import Strings
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.text.dependencies import Dependencies, dependency_heads, projectivise, with_dependencies
 from dovetail.text.sentence import Sentence
 
 LONGEST = 300  # words that are parsed as one: time grows with the cube of their number, memory with the square
-DEV_EVERY = 5  # passes
 FOLDS = 4  # parts of the training data, each of which is tagged by a tagger of the others
 UNNAMED = "dep"
 """The relation of every word but the root where the model has learnt none."""
@@ -64,6 +64,7 @@ class DependencyParser(DependencySettings, Estimator):
     kind: ClassVar[str] = "dependency"
     target: ClassVar[str] = "head"
     batch_size: ClassVar[int] = 1_000_000
+    dev_every: ClassVar[int] = 5
 
     model_: DependencyModel | None = field(default=None, init=False, repr=False)
     relations_: Tagger | None = field(default=None, init=False, repr=False)
@@ -137,9 +138,6 @@ class DependencyParser(DependencySettings, Estimator):
         words = [s.words for s in training.dev.sentences]
         return model.scaled(calibration(model.batch(words, training.dev.tags, self._threads()), training.dev_heads))
 
-    def _dev_every(self) -> int:
-        return DEV_EVERY if self.optimiser == "lbfgs" else 1
-
     def _learn_tags(
         self, corpus: Sequence[Sentence], tags: Sequence[tuple[str, ...]], told: Callable[[str], Any]
     ) -> tuple[Tagger, list[tuple[str, ...]]]:
@@ -149,14 +147,9 @@ class DependencyParser(DependencySettings, Estimator):
 
     def _new_relations(self) -> Tagger:
         return Tagger(
-            features=list(TEMPLATES),
-            order=0,
-            target="deprel",
-            iterations=60,
-            calibrate=False,
-            predict_layers=False,
+            features=list(TEMPLATES), order=0, target="deprel", iterations=60, calibrate=False, predict_layers=False,
             threads=self.threads,
-        )
+        )  # fmt: skip
 
     # answers
 
@@ -169,7 +162,7 @@ class DependencyParser(DependencySettings, Estimator):
         """For every sentence the probability of each head of each word, [words, words + 1]; column 0 is the root."""
         found = []
         for some in self._batches(self._tokens(X)):
-            batch = self._batch(self._look(some))
+            batch = self._batch(some)
             attach = batch.marginals().attach.sum(axis=1)
             for i, sentence in enumerate(some):
                 size = len(sentence) + 1
@@ -177,25 +170,10 @@ class DependencyParser(DependencySettings, Estimator):
                 found.append(np.ascontiguousarray(rows[:, 1:].T))
         return found
 
-    def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
-        looked = self._look(sentences)
-        batch = self._batch(looked)
-        heads, scores = batch.kbest(k)
-        probability = np.exp(scores - batch.log_partition()[:, None]).tolist()
-        for i, sentence in enumerate(sentences):
-            own = slice(int(batch.offsets[i]), int(batch.offsets[i + 1]))
-            found = [j for j in range(k) if scores[i, j] > -np.inf]
-            yield [self._answer(sentence, (heads[j, own] - 1).tolist(), probability[i][j]) for j in found]
-
-    def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
-        batch = self._batch(self._look(sentences))
-        drawn = np.split(batch.sample(n, rng) - 1, batch.offsets[1:-1], axis=1)
-        for sentence, rows in zip(sentences, drawn, strict=True):
-            yield [self._answer(sentence, row.tolist()) for row in rows]
-
-    def _answer(self, sentence: Sentence, heads: Sequence[int], probability: float | None = None) -> Answer:
+    def _decoded(self, batch: ProjectiveBatch, found: Heads, sentences: Sequence[Sentence]) -> list[Answer]:
         """Heads without relations."""
-        return Answer({"head": tuple(str(head + 1) for head in heads)}, probability=probability)
+        each = np.split(found, batch.offsets[1:-1])
+        return [Answer({"head": tuple(map(str, heads.tolist()))}) for heads in each]
 
     def _answers(self, sentences: list[Sentence], probabilities: bool) -> Iterator[Answer]:
         """The layers ``head`` and ``deprel``, and predicted tags where the parser has a tagger.
@@ -275,29 +253,27 @@ class DependencyParser(DependencySettings, Estimator):
         tagged = [s.with_layer(self.tagger_.target, t) for s, t in zip(sentences, tags, strict=True)]
         return _Looked(tagged, tags)
 
-    def _batch(self, looked: _Looked) -> ProjectiveBatch:
-        batch: ProjectiveBatch = self._model().batch([s.words for s in looked.sentences], looked.tags, self._threads())
+    def _batch(self, sentences: Sequence[Sentence]) -> ProjectiveBatch:
+        looked = self._look(sentences)
+        return self._trees([s.words for s in looked.sentences], looked.tags)
+
+    def _trees(self, words: Strings, tags: Strings) -> ProjectiveBatch:
+        batch: ProjectiveBatch = self._model().batch(words, tags, self._threads())
         return batch
 
     def _heads(self, looked: _Looked, probabilities: bool) -> tuple[list[list[int]], list[list[float]]]:
         """Heads, positions from 0, and their probabilities; a sentence too long for a chart is parsed in pieces."""
-        cuts = [cut(s.words, LONGEST) for s in looked.sentences]
-        places = [(i, a, b) for i, c in enumerate(cuts) for a, b in c]
-        pieces = _Looked(
-            [Sentence(looked.sentences[i].words[a:b]) for i, a, b in places],
-            [looked.tags[i][a:b] for i, a, b in places],
-        )
-        batch = self._batch(pieces)
+        places = [(i, a, b) for i, s in enumerate(looked.sentences) for a, b in cut(s.words, LONGEST)]
+        words = [looked.sentences[i].words[a:b] for i, a, b in places]
+        batch = self._trees(words, [looked.tags[i][a:b] for i, a, b in places])
         marginals = batch.marginals() if probabilities or self.decode == "expected" else None
         found = batch.best() if self.decode == "best" else surest(batch, marginals)
-        split = [part.tolist() for part in np.split(found - 1, batch.offsets[1:-1])]
-        heads: list[list[list[int]]] = [[] for _ in cuts]
-        sure: list[list[float]] = [[] for _ in cuts]
-        chances = arc_probabilities(batch, marginals, found) if probabilities and marginals is not None else None
-        for (i, _, _), part, low, high in zip(places, split, batch.offsets[:-1], batch.offsets[1:], strict=True):
-            heads[i].append(part)
-            if chances is not None:
-                sure[i] += chances[low:high].tolist()
+        chances = arc_probabilities(batch, marginals, found) if probabilities else np.zeros(0)
+        heads: list[list[list[int]]] = [[] for _ in looked.sentences]
+        sure: list[list[float]] = [[] for _ in looked.sentences]
+        for (i, _, _), (low, high) in zip(places, pairwise(batch.offsets.tolist()), strict=True):
+            heads[i].append((found[low:high] - 1).tolist())
+            sure[i] += chances[low:high].tolist()
         return [joined(parts) for parts in heads], sure
 
     @staticmethod

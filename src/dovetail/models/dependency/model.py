@@ -6,7 +6,7 @@ probability are left out, and the fine one scores the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,12 +69,7 @@ class DependencyModel:
         """As named arrays for a model file."""
         fine = self.fine_weight.astype(np.float16) if half else self.fine_weight
         resources = packed(self.fine.clusters)[1]
-        return {
-            "coarse.weight": self.coarse_weight,
-            "fine.weight": fine,
-            "fine.known": self.fine.known,
-            **resources,
-        }
+        return {"coarse.weight": self.coarse_weight, "fine.weight": fine, "fine.known": self.fine.known, **resources}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
@@ -114,6 +109,22 @@ def arc_rows(offsets: Integers, heads: Heads) -> NDArray[np.int64]:
     dependent = np.arange(int(offsets[-1])) - offsets[sentence] + 1
     rows: NDArray[np.int64] = Places.of(offsets).arcs[sentence] + heads * (np.diff(offsets)[sentence] + 1) + dependent
     return rows
+
+
+def joined(pieces: Iterable[Sequence[int]]) -> list[int]:
+    """The heads of a sentence from those of its pieces, positions from 0: later roots hang on the first.
+
+    >>> joined([[1, -1], [-1, 0]])
+    [1, -1, 1, 2]
+    """
+    heads: list[int] = []
+    root = -1
+    for piece in pieces:
+        start = len(heads)
+        heads.extend(start + head if head >= 0 else root for head in piece)
+        if root < 0 and -1 in piece:
+            root = start + piece.index(-1)
+    return heads
 
 
 def surest(batch: ProjectiveBatch, marginals: ProjectivePotentials | None = None) -> NDArray[np.int32]:

@@ -23,8 +23,7 @@ from dovetail.models.domains.training import Domain
 from dovetail.models.training import Training
 from dovetail.scorers.arcs import ArcScorer, Strings
 from dovetail.scorers.weights import frozen
-
-Floats = NDArray[np.float64]
+from dovetail.structures.contract import Floats
 
 COARSE_BITS = (10, 18)
 COARSE_SENTENCES = 3000  # more teach a few thousand weights nothing

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
 from dovetail.models.answer import Answer
@@ -19,13 +18,13 @@ from dovetail.models.domains.settings import DomainSettings
 from dovetail.models.domains.training import Domain, DomainTraining
 from dovetail.models.inputs import as_sentences
 from dovetail.models.training import Run, Training
+from dovetail.structures.contract import Floats
 from dovetail.text.sentence import Sentence
 
 STRATEGIES = {"target": (0.0, 1.0), "all": (1.0, 0.0), "augment": (1.0, 1.0), "hierarchical": (1.0, None)}
 """The standard deviations of shared weights, and of what a domain adds to them (None: ``sigma`` says)."""
 
 Corpora = Mapping[str, list[Sentence]]
-Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False)

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.modelfile import Arrays
 from dovetail.models.tagger.labels import LabelSet
-from dovetail.models.tagger.model import ChainModel
-from dovetail.models.tagger.tuning import Tuning
+from dovetail.models.tagger.model import ChainModel, Tuning
 from dovetail.scorers.chain import TRANSITION
 from dovetail.scorers.weights import Weights
-
-Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)

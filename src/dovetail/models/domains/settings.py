@@ -16,9 +16,7 @@ class DomainSettings:
     """How the models of several domains share what they learn."""
 
     strategy: str = setting(
-        "hierarchical",
-        "How domains share weights.",
-        choices=("hierarchical", "target", "all", "augment"),
+        "hierarchical", "How domains share weights.", choices=("hierarchical", "target", "all", "augment")
     )
     """target: each domain by itself; all: one set of weights; augment: both kinds alike (Daumé 2007)."""
     sigma: float | None = deviation(shown="0.3")

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.objective import AnyObjective
 from dovetail.models.training import Training
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
+from dovetail.structures.contract import Floats, Integers
 
 
 class Domain(NamedTuple):
@@ -27,7 +25,7 @@ class Domain(NamedTuple):
 
     training: Any
     objective: AnyObjective
-    share: Numbers
+    share: Integers
     curvature: Floats | None
 
 

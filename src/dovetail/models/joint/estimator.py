@@ -9,16 +9,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dovetail.errors import DovetailError
+from dovetail.evaluate.brackets import bracket_scores
 from dovetail.evaluate.nested import nested_scores
 from dovetail.grammars.entities import RepairReport, fitted_all
 from dovetail.learning.tuning import best_bias
-from dovetail.models.answer import Answer
+from dovetail.models.answer import Answer, probable
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.joint.settings import JointSettings
-from dovetail.models.joint.training import JointCorpus, JointTraining, Least, joint_score
-from dovetail.models.parser.data import clean
-from dovetail.models.parser.decoding import LONGEST, Decoder, Passage, answers
+from dovetail.models.joint.training import JointCorpus, JointTraining, Least
+from dovetail.models.parser.data import clean, gold_trees
+from dovetail.models.parser.decoding import LONGEST, Decoder, answers
 from dovetail.models.parser.estimator import Parser, with_tree
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.training import Run
@@ -117,27 +118,27 @@ class JointParser(JointSettings, Parser):
         if not self.balance:
             return model
         gold, biases = [sentence.spans for sentence in held_out], BIASES.tolist()
-        every = self._by_each([replace(model, bias=bias) for bias in biases], training.dev_text)
+        models = [replace(model, bias=bias) for bias in biases]
+        every = answers(Decoder(model, self.decode == "recall"), training.dev_text, self._threads(), models)
         f1 = {b: nested_scores(gold, [p.spans or () for p in own]).all.f1 for b, own in zip(biases, every, strict=True)}
         return replace(model, bias=best_bias(BIASES, f1.__getitem__))
-
-    def _by_each(self, models: Sequence[JointModel], text: Sequence[Sequence[Passage]]) -> list[list[Answer]]:
-        """The answers of models that differ in their bias alone."""
-        return answers(Decoder(models[0], self.decode == "recall"), text, self._threads(), models)
 
     def predict_entities(self, sentences: Iterable[Any], threshold: float = 0.0) -> list[list[Span]]:
         """The entities of every sentence, each with its probability."""
         check_probability("threshold", threshold)
         corpus = as_sentences(sentences)
         found = self.parse(corpus, probabilities=True)
-        return [
-            [e for e in sentence.located(each.spans or ()) if (e.probability or 0.0) >= threshold]
-            for sentence, each in zip(corpus, found, strict=True)
-        ]
+        pairs = zip(corpus, found, strict=True)
+        return [probable(sentence.located(each.spans or ()), threshold) for sentence, each in pairs]
 
     def _score_of(self, gold: Sequence[Sentence], found: Sequence[Answer]) -> float:
         """The mean of bracket F1 and entity F1, in percent."""
-        return joint_score(gold, found)
+        trees = bracket_scores(gold_trees(gold, "gold"), [answer.tree for answer in found]).f1
+        entities = nested_scores([s.spans for s in gold], [answer.spans or () for answer in found]).all.f1
+        return (trees + entities) / 2
+
+    def _dev_gold(self, held_out: list[Sentence]) -> list[Sentence]:
+        return held_out
 
 
 def _outermost(sentences: Iterable[Sentence]) -> list[Sentence]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,10 +17,10 @@ from dovetail.grammars.entities import without_entity_nodes, without_possessives
 from dovetail.grammars.joint import ENTITY, JointGrammar
 from dovetail.models.parser.carry import NamedBlock, names_of
 from dovetail.models.parser.labels import LabelTable
-from dovetail.models.parser.model import ParserModel, layout_of
+from dovetail.models.parser.model import ParserModel, Probabilities, layout_arrays, layout_of
 from dovetail.scorers.entities import PARTS, EntityParameters, entity_outputs
 from dovetail.scorers.joint_trees import JointParameters
-from dovetail.scorers.linear import Layout, output_type
+from dovetail.scorers.linear import Layout
 from dovetail.structures.grammar import Derivation, Mask, ParseChart, cells
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
@@ -108,12 +108,7 @@ class JointModel(ParserModel):
         begin = chart.potentials.unary_begin + self.bias * (self.joint.unary_type >= 0)
         return replace(chart, potentials=chart.potentials._replace(unary_begin=begin))
 
-    def tree(
-        self,
-        derivation: Derivation,
-        words: Sequence[str],
-        probabilities: Mapping[tuple[int, int, str], float] | None = None,
-    ) -> Tree:
+    def tree(self, derivation: Derivation, words: Sequence[str], probabilities: Probabilities | None = None) -> Tree:
         """The tree of a joint derivation, as the treebank would have it."""
         found = self.treebank.tree(self.joint.parts(derivation)[0], words, probabilities)
         return without_possessives(without_entity_nodes(found))
@@ -134,10 +129,8 @@ class JointModel(ParserModel):
 
     def arrays(self, half: bool = False) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
-        found = super().arrays(half) | {"entity.keys": self.entity_keys}
-        layout = self.entity_layout
-        found["entity.count"] = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
-        return found | {"entity.label": layout.label}
+        own = layout_arrays("entity", self.entity_layout)
+        return super().arrays(half) | {"entity.keys": self.entity_keys, **own}
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""

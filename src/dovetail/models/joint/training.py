@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
-from dovetail.evaluate.brackets import bracket_scores
-from dovetail.evaluate.nested import nested_scores
-from dovetail.features.algebra.parser_sets import ParserFeatures
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.compile.documents import document_numbers, documents_with, nothing_left
 from dovetail.grammars.clean import clean_tree
@@ -25,35 +21,22 @@ from dovetail.learning.losses import Loss, likelihood
 from dovetail.learning.objective import Objective
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
-from dovetail.models.answer import Answer
 from dovetail.models.joint.model import JointModel, widened
 from dovetail.models.parser.carry import carried
-from dovetail.models.parser.data import gold_trees
-from dovetail.models.parser.decoding import Decoder, Passage, answers
 from dovetail.models.parser.model import ParserModel
-from dovetail.models.parser.text import compiled, frequent_words, sentence_lists, with_gaps
-from dovetail.models.parser.training import (
-    ParserSettings,
-    ParserTraining,
-    Treebank,
-    make_pruner,
-    rule_layouts,
-    rule_start,
-    tree_objective,
-)
+from dovetail.models.parser.training import ParserSettings, ParserTraining, TreebankText, rule_start, tree_objective
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.scorers.entities import EntityParameters, EntityScorer, entity_layout
 from dovetail.scorers.joint_trees import JointParameters
 from dovetail.scorers.listed import FeatureLists, SentenceLists
 from dovetail.scorers.trees import TreeParameters, TreeScorer
+from dovetail.structures.contract import Booleans, Floats, Integers
 from dovetail.structures.grammar import Derivation, Mask
 from dovetail.structures.grammar.parts import occupied
 from dovetail.structures.semimarkov import Segments
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 from dovetail.threads import run_shards
-
-Floats = NDArray[np.float64]
 
 ENTITY_PASSES = 100
 ENTITY_L2 = 0.2  # on the weights of entities where these begin, learnt without trees
@@ -78,14 +61,10 @@ class Least(NamedTuple):
 
 
 def wanted_features(
-    lists: FeatureLists,
-    features: int,
-    sentences: Sequence[SentenceLists],
-    documents: NDArray[np.int64],
-    least: Least,
-) -> NDArray[np.bool_]:
+    lists: FeatureLists, features: int, sentences: Sequence[SentenceLists], documents: Integers, least: Least
+) -> Booleans:
     """The features that occur often enough, [features]. documents: that of each of the sentences."""
-    often: NDArray[np.bool_] = np.bincount(lists.feature, minlength=features) >= least.words
+    often: Booleans = np.bincount(lists.feature, minlength=features) >= least.words
     if least.documents > 1:
         where = np.full(len(lists.ptr) - 1, -1, np.int64)
         for sentence, document in zip(sentences, documents.tolist(), strict=True):
@@ -151,7 +130,7 @@ class JointCorpus:
         return [*(s.spans for s in self.both), *none, *(s.spans for s in self.entities_only)]
 
     @property
-    def annotated_documents(self) -> NDArray[np.int64]:
+    def annotated_documents(self) -> Integers:
         """The document of every sentence with entities; no document is in two corpora."""
         own, others = document_numbers(self.both), document_numbers(self.entities_only)
         return np.concatenate([own, others + own.max(initial=-1) + 1])
@@ -161,18 +140,14 @@ class JointCorpus:
 class _Compiled:
     """A corpus with its grammars and features.
 
-    ``places``: every sentence by its place in the lists of features; ``flat``: its entities, of numbered types;
-    ``annotated``: the sentences that have entities; ``made``: the parameters; ``names``: the tags that names have.
+    ``flat``: the entities of every sentence, of numbered types; ``annotated``: the sentences that have entities;
+    ``made``: the parameters; ``names``: the tags that names have.
     """
 
     corpus: JointCorpus
     settings: ParserSettings
-    treebank: Treebank
-    features: ParserFeatures
+    text: TreebankText
     entity_features: FeatureSet
-    frequent: frozenset[str]
-    keys: Mapping[str, NDArray[np.uint64]]
-    places: Sequence[SentenceLists]
     flat: Sequence[Sequence[tuple[int, int, int]]]
     annotated: Sequence[int]
     made: JointParameters
@@ -184,43 +159,33 @@ class _Compiled:
         types = sorted({entity.label for each in corpus.entities for entity in each})
         if not types:
             raise DovetailError("the training data has no entities: train a parser, or give entities")
-        treebank = Treebank.of(corpus.trees, settings.binarisation, settings.relax)
-        base = treebank.grammar
-        carriers = Carriers.of(base, zip(treebank.derivations, corpus.entities, strict=False))
-        joint = JointGrammar.of(base, types, carriers)
-        features, entity_features = (
-            ParserFeatures.usual(settings.clusters, settings.rich),
-            entity_feature_set(settings.clusters),
-        )
-        frequent = frequent_words(corpus.sentences)
-        extended = [with_gaps(s.words, t, frequent) for s, t in zip(corpus.sentences, corpus.tags, strict=True)]
-        lists, keys = compiled(extended, {**features._asdict(), "entity": entity_features})
-        places = sentence_lists(extended, lists)
+        more = {"entity": entity_feature_set(settings.clusters)}
+        text = TreebankText.of(corpus.sentences, corpus.trees, corpus.tags, settings, more)
+        base, places, size = text.treebank.grammar, text.places, len(text.keys["entity"])
+        carriers = Carriers.of(base, zip(text.treebank.derivations, corpus.entities, strict=False))
         number = {name: i for i, name in enumerate(types)}
         flat = [[(e.start, e.end, number[e.label]) for e in each] for each in corpus.entities]
         annotated = [i for i in range(len(places)) if i < len(corpus.both) or i >= len(corpus.parsed)]
         where, which = [places[i] for i in annotated], [flat[i] for i in annotated]
-        often = wanted_features(lists["entity"], len(keys["entity"]), where, corpus.annotated_documents, least)
-        layout = entity_layout(where, which, len(keys["entity"]), len(types), often)
-        layouts = rule_layouts(treebank, places[: len(corpus.parsed)], lists, keys, settings.min_count)
-        made = JointParameters(joint, TreeParameters(base.grammar, layouts), EntityParameters(len(types), layout))
+        often = wanted_features(text.lists["entity"], size, where, corpus.annotated_documents, least)
+        entities = EntityParameters(len(types), entity_layout(where, which, size, len(types), often))
+        joint = JointGrammar.of(base, types, carriers)
+        made = JointParameters(joint, TreeParameters(base.grammar, text.layouts), entities)
         names = nameable_tags([corpus.tags[i] for i in annotated], [corpus.entities[i] for i in annotated])
-        return cls(
-            corpus, settings, treebank, features, entity_features, frequent, keys, places, flat, annotated, made, names
-        )
+        return cls(corpus, settings, text, more["entity"], flat, annotated, made, names)
 
     def entity_objective(self, which: Sequence[int]) -> Objective:
         """The loss of the entities of some sentences, by themselves."""
         known = [self.flat[i] for i in which]
         longest = max((end - begin for each in known for begin, end, _ in each), default=1)
-        places = [self.places[i] for i in which]
+        places = [self.text.places[i] for i in which]
         scorer = EntityScorer(self.made.entities, places, longest, self.settings.threads)
         return entity_objective(scorer, known, self.settings.loss)
 
     def start(self) -> Floats:
         """Where training starts [parameters]: rules by their counts, entities as they are best without trees."""
         found = np.zeros(self.made.size)
-        found[: self.made.parser.size] = rule_start(self.made.parser, self.treebank.grammar)
+        found[: self.made.parser.size] = rule_start(self.made.parser, self.text.treebank.grammar)
         alone = replace(self.entity_objective(self.annotated), loss=likelihood)
         weight = LBFGS(limit=ENTITY_PASSES).minimise(alone, Prior(ENTITY_L2), np.zeros(alone.parameters))
         found[self.made.places["entities"]] = weight
@@ -228,30 +193,29 @@ class _Compiled:
 
     def model(self, weight: Floats, tagger: Tagger | None, bias: float) -> JointModel:
         """The model with these weights."""
-        settings, base, made = self.settings, self.treebank.grammar, self.made
-        pruner = make_pruner(self.corpus.trees, base, settings.binarisation, settings.threshold, settings.clusters)
-        keys = {group: self.keys[group] for group in ParserFeatures._fields}
+        made, keys = self.made, self.text.keys["entity"]
         return JointModel(
-            base, pruner, self.features, keys, made.parser.layouts, weight.astype(np.float32), self.frequent,
-            self.treebank.root, settings.clusters, tagger, joint=made.joint, entity_features=self.entity_features,
-            entity_keys=self.keys["entity"], entity_layout=made.entities.layout, nameable=self.names, bias=bias,
+            **self.text.model_fields(weight, self.corpus.trees, self.settings, tagger), joint=made.joint,
+            entity_features=self.entity_features, entity_keys=keys, entity_layout=made.entities.layout,
+            nameable=self.names, bias=bias,
         )  # fmt: skip
 
     def examples(self, model: JointModel) -> list[tuple[SentenceLists, Mask, Derivation] | None]:
         """The sentences with trees, their masks and trees; None where entities do not fit the grammar."""
-        corpus, derivations, joint = self.corpus, self.treebank.derivations, self.made.joint
+        corpus, places, joint = self.corpus, self.text.places, self.made.joint
+        base, derivations = self.text.treebank.grammar.grammar, self.text.treebank.derivations
 
         def example(i: int) -> tuple[SentenceLists, Mask, Derivation] | None:
             mask = model.plain_mask(corpus.sentences[i].words, corpus.tags[i])
-            mask[occupied(self.treebank.grammar.grammar, derivations[i])] = 1
+            mask[occupied(base, derivations[i])] = 1
             if i >= len(corpus.both):
-                return self.places[i], mask, derivations[i]
+                return places[i], mask, derivations[i]
             tree = joint.derivation(derivations[i], corpus.both[i].spans)
             if tree is None:
                 return None
             mask = widened(mask, corpus.tags[i], self.names, joint)
             mask[occupied(joint.grammar, tree)] = 1
-            return self.places[i], mask, tree
+            return places[i], mask, tree
 
         return run_shards(example, range(len(corpus.parsed)), self.settings.threads)
 
@@ -261,7 +225,7 @@ def entity_objective(
 ) -> Objective:
     """The loss of the entities of the sentences of a scorer: of each, ``(begin, end, type)``, flat."""
 
-    def gold(which: NDArray[np.int64] | None) -> tuple[Segments, None]:
+    def gold(which: Integers | None) -> tuple[Segments, None]:
         some = range(len(entities)) if which is None else which.tolist()
         offsets = np.cumsum([0, *(scorer.sentences[i].length for i in some)])
         length, label = np.ones(int(offsets[-1]), np.int32), np.zeros(int(offsets[-1]), np.int32)
@@ -306,7 +270,9 @@ class JointTraining(ParserTraining):
         scorer = model.scorer(places, masks, settings.threads)
         objective = tree_objective(scorer, trees, settings.loss)
         left_out = len(corpus.both) - kept
-        done = cls(model, ready.treebank, scorer, trees, objective, start, settings, len(corpus.sentences), left_out)
+        done = cls(
+            model, ready.text.treebank, scorer, trees, objective, start, settings, len(corpus.sentences), left_out
+        )
         if not corpus.trees_only and not corpus.entities_only:
             return done
         models = [BaseModel(objective, None, sigma)]
@@ -359,21 +325,3 @@ class JointTraining(ParserTraining):
         return self.model.with_weights(
             whole.weights_of(0, weight) if isinstance(whole, HierarchicalObjective) else weight
         )
-
-    def dev_scorer(
-        self, text: Sequence[Sequence[Passage]], dev: Sequence[Sentence], by_recall: bool
-    ) -> Callable[[Floats], float]:
-        """From weights to the mean of bracket F1 and entity F1 on other sentences, which are looked at once."""
-
-        def score(weight: Floats) -> float:
-            [found] = answers(Decoder(self.export(weight), by_recall), text, self.settings.threads)
-            return joint_score(dev, found)
-
-        return score
-
-
-def joint_score(gold: Sequence[Sentence], found: Sequence[Answer]) -> float:
-    """The mean of bracket F1 and entity F1 of parses, in percent."""
-    trees = bracket_scores(gold_trees(gold, "dev"), [parse.tree for parse in found]).f1
-    entities = nested_scores([s.spans for s in gold], [parse.spans or () for parse in found]).all.f1
-    return (trees + entities) / 2

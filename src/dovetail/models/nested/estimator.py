@@ -9,34 +9,38 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
+from dovetail.evaluate.entities import entity_scores
 from dovetail.evaluate.nested import NestedScores, nested_scores
 from dovetail.features.algebra.nested_sets import TAG_LINES, nested_features
+from dovetail.learning.tuning import smoothed
 from dovetail.modelfile import Arrays
-from dovetail.models.answer import Answer
+from dovetail.models.answer import Answer, probable
 from dovetail.models.base import Estimator
-from dovetail.models.inputs import as_sentences, check_probability, labelled
+from dovetail.models.inputs import as_sentences, check_examples, check_probability, labelled
+from dovetail.models.linear import LinearEstimator
+from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import as_tree
-from dovetail.models.nested.model import NestedModel, NestedTraining, nested_training, spans_of
+from dovetail.models.nested.model import NestedModel, NestedTraining, consistent, nested_training, spans_of
 from dovetail.models.nested.settings import NestedSettings
-from dovetail.models.nested.tuning import COARSE_THRESHOLDS, calibrated, threshold_scores, tuned
-from dovetail.models.segmenter.model import length_bound
-from dovetail.models.tagger.estimator import usable
+from dovetail.models.segmenter.model import Spans, length_bound
 from dovetail.models.training import Run
-from dovetail.scorers.compiled import PartSettings
+from dovetail.structures.contract import Floats
 from dovetail.structures.nested import LONGEST, NestedBatch, NestedSegments
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import flat_tags
 
 DEFAULT_GAIN = 0.05
 POS = "pos"
+COARSE_THRESHOLDS = (0.5, 0.4, 0.3)  # tried while training, to choose weights that will score well when balanced
+THRESHOLDS = np.round(np.arange(0.2, 0.601, 0.025), 3)  # how probable an entity may have to be
+STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4)  # of agreement within a document
 PHRASES = 10  # tokens: the longest entities that are looked at as phrases
 
 
 @dataclass(kw_only=True, eq=False)
-class NestedTagger(NestedSettings, Estimator):
+class NestedTagger(NestedSettings, LinearEstimator):
     """A conditional model of entities within entities: every sentence is a tree of them (Finkel 2010, section 5.3).
 
     Each entity is scored as a whole, as in a semi-Markov model but of any length, and with what it lies in and what
@@ -68,8 +72,7 @@ class NestedTagger(NestedSettings, Estimator):
         if what != "training":
             return corpus
         kept = [s for s in corpus if self.max_length is None or len(s) <= self.max_length]
-        if not any(map(len, kept)):
-            raise DovetailError("the training data has no tokens; check the file and its format")
+        check_examples(kept, None, what)
         self.card_["too_long"] = len(corpus) - len(kept)
         return kept
 
@@ -89,16 +92,8 @@ class NestedTagger(NestedSettings, Estimator):
         phrases = min(length_bound(trees), PHRASES)
         features = self.features_for(corpus)
         model = NestedModel(features, {}, {}, labels, phrases, self._longest)
-        return nested_training(
-            model,
-            self._learn_layers(features, corpus, run.doing),
-            trees,
-            self._tags(corpus),
-            settings=PartSettings(self.min_count, self.hash_bits, threads=self._threads()),
-            loss=self._loss(),
-            l2=self.l2,
-            l1=self.l1,
-        )
+        text, tags = self._learn_layers(features, corpus, run.doing), self._tags(corpus)
+        return nested_training(model, text, trees, tags, **self._how(self.min_count))
 
     def entities(self, sentence: Sentence) -> tuple[Span, ...]:
         """The entities that a sentence is given with: its spans, or what its layer ``target`` spells."""
@@ -111,7 +106,7 @@ class NestedTagger(NestedSettings, Estimator):
     def features_for(self, corpus: Sequence[Sentence]) -> Any:
         """The feature set, less what reads layers to ignore, or layers that a named set wants and no sentence has."""
         found = nested_features(self.features, self.resources, more=TAG_LINES if self.pos == "joint" else ())
-        return usable(found, corpus, {self.target, *self.ignore, *([POS] if self.pos == "joint" else [])})
+        return self._usable(found, corpus, {self.target, *([POS] if self.pos == "joint" else [])})
 
     def _tags(self, corpus: Sequence[Sentence]) -> list[tuple[str, ...]] | None:
         """The parts of speech to learn, None for none."""
@@ -128,12 +123,12 @@ class NestedTagger(NestedSettings, Estimator):
         usual = replace(self, gain=self.gain or DEFAULT_GAIN, iterations=self.iterations or 15)
         return Estimator._optimiser(usual, training)
 
-    def _dev_scorer(self, training: NestedTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
+    def _dev_scorer(self, training: NestedTraining, held_out: list[Sentence]) -> Callable[[Floats], float]:
         reader, gold = training.reader(held_out), [self.entities(s) for s in held_out]
         model = training.model
         thresholds = COARSE_THRESHOLDS if self.balance else (0.4,)
 
-        def dev_score(weight: NDArray[np.float64]) -> float:
+        def dev_score(weight: Floats) -> float:
             batch = reader.batch(weight)
             found = spans_of(batch.segments if model.tags else batch, model.labels, min(thresholds))
             return max(threshold_scores(found, gold, thresholds, model.flat))
@@ -141,13 +136,28 @@ class NestedTagger(NestedSettings, Estimator):
         return dev_score
 
     def _tuned(self, model: NestedModel, held_out: list[Sentence], training: Any) -> NestedModel:
-        gold, threads = [self.entities(s) for s in held_out], self._threads()
+        gold = [self.entities(s) for s in held_out]
         if self.calibrate:
             trees = [as_tree(spans, self._longest, Counter()) for spans in gold]
-            model = calibrated(model, held_out, trees, threads)
-        if self.agree or self.balance:
-            model = tuned(model, held_out, gold, self.agree, self.balance, threads)
-        return model
+            model = replace(model, factor=model.calibration(held_out, trees, self._threads()))
+        return self._agreeing(model, held_out, gold) if self.agree or self.balance else model
+
+    def _agreeing(self, model: NestedModel, held_out: list[Sentence], gold: Spans) -> NestedModel:
+        """The model with the strength of agreement and the threshold that score best together.
+
+        Of equal ones, the least agreement and the threshold nearest to a half. Scores are smoothed over neighbouring
+        thresholds, for less luck in the choice.
+        """
+        found = spans_of(model.structures(held_out, self._threads()), model.labels, LEAST)
+        thresholds = THRESHOLDS.tolist() if self.balance else [model.threshold]
+        best = (-1.0, 0.0, 0.0, model)
+        for strength in STRENGTHS if self.agree and any(s.document is not None for s in held_out) else (0.0,):
+            spans = agreed(held_out, found, strength) if strength else found
+            scores = threshold_scores(spans, gold, thresholds, model.flat)
+            for score, threshold in zip(np.round(smoothed(scores), 9).tolist(), thresholds, strict=True):
+                made = replace(model, agreement=strength, threshold=threshold)
+                best = max(best, (score, -strength, -abs(threshold - 0.5), made), key=lambda each: each[:3])
+        return best[3]
 
     # answers
 
@@ -172,31 +182,17 @@ class NestedTagger(NestedSettings, Estimator):
         return [
             list(sentence.located(spans))
             for some in self._batches(as_sentences(given))
-            for sentence, spans in zip(some, find(self._model().segments(some, self._threads()), some), strict=True)
+            for sentence, spans in zip(some, find(self._batch(some), some), strict=True)
         ]
 
-    def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
-        batch = self._model().segments(sentences, self._threads())
-        found, scores = batch.kbest(k)
-        probability = np.exp(scores - batch.log_partition()[:, None]).tolist()
-        ranked = [self._spans_in(each) for each in found]
-        for i, sentence in enumerate(sentences):
-            there = [j for j in range(len(found)) if scores[i, j] > -np.inf]
-            yield [self._answer(ranked[j][i], len(sentence), probability[i][j]) for j in there]
+    def _decoded(self, batch: NestedBatch, found: NestedSegments, sentences: Sequence[Sentence]) -> list[Answer]:
+        names = [self.classes_[x] for x in found.label.tolist()]
+        flat = list(map(Span, found.start.tolist(), found.end.tolist(), names))
+        spans = [flat[a:b] for a, b in pairwise(found.offsets.tolist())]
+        return list(map(self._answer, spans, map(len, sentences)))
 
-    def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
-        batch = self._model().segments(sentences, self._threads())
-        drawn = [self._spans_in(each) for each in batch.sample(n, rng)]
-        for i, sentence in enumerate(sentences):
-            yield [self._answer(each[i], len(sentence)) for each in drawn]
-
-    def _spans_in(self, segments: NestedSegments) -> list[list[Span]]:
-        names = [self.classes_[x] for x in segments.label.tolist()]
-        flat = list(map(Span, segments.start.tolist(), segments.end.tolist(), names))
-        return [flat[a:b] for a, b in pairwise(segments.offsets.tolist())]
-
-    def _answer(self, spans: Sequence[Span], tokens: int, probability: float | None = None) -> Answer:
-        return Answer({self.target: flat_tags(spans, tokens)}, tuple(spans), probability=probability)
+    def _answer(self, spans: Sequence[Span], tokens: int) -> Answer:
+        return Answer({self.target: flat_tags(spans, tokens)}, tuple(spans))
 
     def _answers(self, sentences: list[Sentence], probabilities: bool) -> Iterator[Answer]:
         """Entities in ``spans``, the outermost as tags in the target layer; where tags are found too, those."""
@@ -211,21 +207,25 @@ class NestedTagger(NestedSettings, Estimator):
 
     def scores(self, sentences: Sequence[Any], gold: Sequence[Sequence[Span]] | None = None) -> NestedScores:
         """Precision, recall and F1 of all entities, of the outermost and of the inner ones."""
-        corpus = labelled(as_sentences(sentences), gold, _with_spans, "gold")
+        corpus = self._examples(sentences, gold, "gold")
         return nested_scores([self.entities(s) for s in corpus], self.predict(corpus))
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[Span]] | None = None) -> float:
         """F1 of all entities, in percent."""
         return self.scores(X, y).all.f1
 
-    def _stored_settings(self) -> dict[str, Any]:
-        return super()._stored_settings() | {"features": self._model().features.name}
-
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
         self.model_ = NestedModel.from_file(header, arrays, functions)
 
-    def _layers_read(self) -> tuple[str, ...]:
-        return tuple(layer for layer in self._model().features.columns if layer != "word")
+
+def threshold_scores(found: Spans, gold: Spans, thresholds: Sequence[float], flat: bool) -> list[float]:
+    """F1 of all entities in percent, at each of some thresholds of the probable ones."""
+
+    def f1(threshold: float) -> float:
+        answers = [consistent(probable(spans, threshold), flat) for spans in found]
+        return entity_scores(gold, answers).f1
+
+    return [f1(threshold) for threshold in thresholds]
 
 
 def _with_spans(sentence: Sentence, spans: Sequence[Span]) -> Sentence:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from dovetail.structures.nested import NestedSegments
 from dovetail.text.sentence import Span
 
 CROSSING = "crossing a longer entity"
@@ -50,11 +49,6 @@ def as_tree(spans: Iterable[Span], longest: int, left_out: Counter[str]) -> list
 def crossing(a: Span, b: Span) -> bool:
     """Whether two spans have words in common, and each has others as well."""
     return a.start < b.start < a.end < b.end or b.start < a.start < b.end < a.end
-
-
-def numbered(trees: Sequence[Sequence[Span]], numbers: Mapping[str, int]) -> NestedSegments:
-    """Trees of spans with their labels as numbers."""
-    return NestedSegments.of([[(s.start, s.end, numbers[s.label]) for s in tree] for tree in trees])
 
 
 def has_nested(tree: Sequence[Span]) -> bool:

@@ -6,32 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import offsets_of, taken
 from dovetail.features.algebra.nested_sets import NestedFeatures
-from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
-from dovetail.features.compile.span_design import SpanCompiler
-from dovetail.features.resources.templates import unpacked
-from dovetail.models.linear import Arrays, LinearModel, LinearTraining, numbers_in, taken_over
+from dovetail.modelfile import Arrays
+from dovetail.models.answer import probable
+from dovetail.models.linear import LinearModel, LinearTraining, numbers_in, span_compilers, taken_over
 from dovetail.models.nested.agreement import LEAST, agreed
-from dovetail.models.nested.gold import crossing, has_nested, numbered
+from dovetail.models.nested.gold import crossing, has_nested
 from dovetail.scorers.nested import JOINT, PHRASE, TAG, WORD, NestedForm, TaggedBatch, TaggedSegments, contexts
+from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.structures.nested import NestedBatch, NestedSegments
 from dovetail.text.sentence import Sentence, Span
-
-Floats = NDArray[np.float64]
-Items = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class NestedModel(LinearModel):
     """Everything that finding nested segments needs."""
 
+    feature_kind: ClassVar = NestedFeatures
     table_prefix: ClassVar[str] = "table."
 
     labels: tuple[str, ...]
@@ -62,11 +60,17 @@ class NestedModel(LinearModel):
 
     def compilers(self, sentences: Sequence[Sentence]) -> Mapping[str, Compiler]:
         """Of tokens, and of phrases."""
-        text = columns_for(sentences, cast(Any, self.features))
-        tokens, spans = Compiler(text, sentences), SpanCompiler.over(text, self.phrases)
-        return {part: spans if part == PHRASE else tokens for part in self.features.parts}
+        return span_compilers(self.features, sentences, self.phrases, PHRASE)
 
-    def segments(self, sentences: Sequence[Sentence], threads: int) -> NestedBatch:
+    def knows(self, answer: Sequence[Span]) -> bool:
+        """Whether all entities are of known labels."""
+        return all(span.label in self.numbers for span in answer)
+
+    def numbered(self, sentences: Sequence[Sentence], answers: Sequence[Sequence[Span]]) -> NestedSegments:
+        """Trees of spans with their labels as numbers."""
+        return NestedSegments.of([[(s.start, s.end, self.numbers[s.label]) for s in tree] for tree in answers])
+
+    def structures(self, sentences: Sequence[Sentence], threads: int) -> NestedBatch:
         """All nested segmentations of new sentences, the tags of words summed out."""
         return self.read(sentences, threads)[0]
 
@@ -80,7 +84,7 @@ class NestedModel(LinearModel):
     def best_tags(self, batch: TaggedBatch, spans: Sequence[Sequence[Span]]) -> list[tuple[str, ...]]:
         """The tags of every sentence whose entities are these."""
         offsets = batch.segments.offsets
-        best = batch.tags_in(contexts(numbered(spans, self.numbers), offsets))
+        best = batch.tags_in(contexts(self.numbered((), spans), offsets))
         names = [self.tags[k] for k in best.tolist()]
         return [tuple(names[a:b]) for a, b in pairwise(offsets.tolist())]
 
@@ -93,7 +97,7 @@ class NestedModel(LinearModel):
         if not self.agreement:
             return spans_of(batch, self.labels, least)
         found = agreed(sentences, spans_of(batch, self.labels, min(least, LEAST)), self.agreement)
-        return [[s for s in spans if (s.probability or 0.0) >= least] for spans in found]
+        return [probable(spans, least) for spans in found]
 
     def header(self) -> dict[str, Any]:
         """What is no array, for the header of a model file."""
@@ -102,33 +106,30 @@ class NestedModel(LinearModel):
         return super().header() | {name: getattr(self, name) for name in plain} | lists
 
     @classmethod
-    def from_file(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any] = ()) -> NestedModel:
-        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+    def _stored(cls, header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         labels, tags = tuple(map(str, header["labels"])), tuple(map(str, header["tags"]))
         shapes = NestedForm(len(labels), 0, 1).shapes
         tables = {name: arrays[f"{cls.table_prefix}{name}"] for name in shapes}
         if any(tables[name].shape != shape for name, shape in shapes.items()):
             raise ValueError("the tables of labels do not fit together")
-        resources = unpacked(header.get("resources", {}), arrays)
-        name, lines = header["features"]["name"], header["features"]["templates"]
-        features = NestedFeatures.from_lines(name, lines, functions, resources)
-        phrases, longest = int(header["phrases"]), int(header["longest"])
-        if set(header["parts"]) != set(features.parts) or longest < 1 or phrases < (PHRASE in features.parts):
+        kinds = {"phrases": int, "longest": int, "threshold": float, "flat": bool, "factor": float, "agreement": float}
+        plain = {name: kind(header[name]) for name, kind in kinds.items()}
+        return {"tables": tables, "labels": labels, "tags": tags, **plain}
+
+    def _stored_parts(self, header: dict[str, Any], arrays: Arrays) -> Sequence[str]:
+        if self.longest < 1 or self.phrases < (PHRASE in self.features.parts):
             raise ValueError("the features do not fit the weights")
-        if bool(tags) != (TAG in header["parts"]):
+        names = super()._stored_parts(header, arrays)
+        if bool(self.tags) != (TAG in names):
             raise ValueError("the tags do not fit the features")
-        made = cls(
-            features, {}, tables, labels, phrases, longest, float(header["threshold"]), bool(header["flat"]), tags,
-            float(header["factor"]), float(header["agreement"]),
-        )  # fmt: skip
-        return replace(made, parts=cls.stored_parts(header, arrays, header["parts"], made.form))
+        return names
 
 
 @dataclass
 class NestedTraining(LinearTraining[NestedModel]):
     """A corpus of nested segments made ready."""
 
-    def outputs_in(self, part: str, init: NestedModel) -> Items:
+    def outputs_in(self, part: str, init: NestedModel) -> Integers:
         """The number of each output in another model: of labels in no other segment and in others, and of tags."""
         labels, tags = numbers_in(self.model.labels, init.labels), numbers_in(self.model.tags, init.tags)
         if part == WORD:
@@ -164,18 +165,18 @@ def nested_training(
     **how: Any,
 ) -> NestedTraining:
     """Sentences with trees of entities made ready; ``tags`` are the parts of speech to learn as well."""
-    offsets, segments = offsets_of(sentences), numbered(trees, model.numbers)
+    offsets, segments = offsets_of(sentences), model.numbered(sentences, trees)
     names = tuple(sorted({tag for each in tags or () for tag in each}))
     bound = model.phrases if PHRASE in model.features.parts else 0
     model = replace(model, phrases=bound, flat=not any(map(has_nested, trees)), tags=names)
-    observed: dict[str, NDArray[np.int32] | None] = {}
+    observed: dict[str, Labels | None] = {}
     tag, context = np.empty(0, np.int32), contexts(segments, offsets)
     if tags is not None:  # many tags: weights for what occurs
         places = {name: k for k, name in enumerate(names)}
         tag = np.array([places[tag] for each in tags for tag in each], np.int32)
         observed = {TAG: tag, JOINT: tag + context * np.int32(len(names))}
 
-    def gold(which: Items | None) -> tuple[NestedSegments | TaggedSegments, None]:
+    def gold(which: Integers | None) -> tuple[NestedSegments | TaggedSegments, None]:
         own = segments if which is None else some_segments(segments, which)
         if tags is None:
             return own, None
@@ -186,7 +187,7 @@ def nested_training(
     return NestedTraining.prepare(model, model.form, compiled, offsets, gold, observed=observed, **how)
 
 
-def some_segments(segments: NestedSegments, which: Items) -> NestedSegments:
+def some_segments(segments: NestedSegments, which: Integers) -> NestedSegments:
     """The segments of some sentences."""
     chosen, offsets = taken(segments.offsets, which)
     return NestedSegments(segments.start[chosen], segments.end[chosen], segments.label[chosen], offsets)

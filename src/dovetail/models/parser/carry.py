@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.trees import LENGTHS
-
-Floats = NDArray[np.float64]
+from dovetail.structures.contract import Floats, Integers
 
 
 class NamedBlock(NamedTuple):
@@ -26,7 +25,7 @@ class NamedBlock(NamedTuple):
     keys: NDArray[np.uint64] | None = None
     layout: Layout | None = None
 
-    def codes(self, other: NamedBlock) -> NDArray[np.int64]:
+    def codes(self, other: NamedBlock) -> Integers:
         """The weights in the numbering of another block, ``feature * outputs + output``; -1 for what it lacks."""
         number = {name: i for i, name in enumerate(other.names)}
         output = np.array([number.get(name, -1) for name in self.names], np.int64)

@@ -28,11 +28,9 @@ def treebank_of(
     sentences: Iterable[Sentence], what: str, max_length: int | None = None
 ) -> tuple[list[Sentence], list[Tree]]:
     """Sentences of up to so many words, whose layer ``pos`` is that of their trees, and the trees, clean."""
-    everything = list(sentences)
-    bound = min(max_length or LONGEST, LONGEST)
-    kept = [
-        (s, clean_tree(t)) for s, t in zip(everything, gold_trees(everything, what), strict=True) if len(s) <= bound
-    ]
+    everything, bound = list(sentences), min(max_length or LONGEST, LONGEST)
+    pairs = zip(everything, gold_trees(everything, what), strict=True)
+    kept = [(sentence, clean_tree(tree)) for sentence, tree in pairs if len(sentence) <= bound]
     if not kept:
         raise DovetailError(f"the {what} data has no trees of up to {bound} words")
     return [sentence.with_layer("pos", tree.tags()) for sentence, tree in kept], [tree for _, tree in kept]

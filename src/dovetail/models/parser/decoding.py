@@ -9,12 +9,15 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from dovetail.grammars.treebank import TreebankGrammar
+from dovetail.learning.tuning import FACTORS
 from dovetail.models.answer import Answer
 from dovetail.models.parser.model import ParserModel
 from dovetail.scorers.listed import SentenceLists
+from dovetail.structures.contract import Floats
 from dovetail.structures.grammar import (
     BestChart,
     Derivation,
+    GrammarBatch,
     Mask,
     ParseChart,
     Rules,
@@ -71,15 +74,13 @@ class Decoder:
     by_recall: bool = False
     with_probabilities: bool = False
 
-    def __call__(self, passage: Passage) -> Answer:
-        """The tree of a sentence of up to 250 words."""
-        return self.answers(passage, [self.model])[0]
-
     def answers(self, passage: Passage, models: Sequence[ParserModel]) -> list[Answer]:
         """The trees by models that are like this one in all but how they choose among trees."""
         chart, first = self._narrowest(passage, lambda chart: self._chosen(models[0], chart))
         if first is None:
-            tree = Tree(self.model.root, tuple(self.pieces(passage)))
+            plain = self.model.plain
+            chart = plain.chart(passage.lists, plain.mask(passage.words, passage.tags, 0.0), passage.words)
+            tree = Tree(self.model.root, tuple(pieces(plain.treebank, chart, passage.shown)))
             return [answer_of(tree, "pieces", None if self.model.entities(None) is None else ())] * len(models)
         others = (self._chosen(model, chart) for model in models[1:])
         return [self._parse(passage, chart, best) for best in (first, *others) if best is not None]
@@ -114,12 +115,6 @@ class Decoder:
         trees = [(self.rooted(tree, passage.shown), self.model.entities(tree)) for tree in drawn]
         return [answer_of(tree, passage.search, entities) for tree, entities in trees]
 
-    def pieces(self, passage: Passage) -> list[Tree]:
-        """As few trees as cover a sentence that has none of its own."""
-        plain = self.model.plain
-        chart = plain.chart(passage.lists, plain.mask(passage.words, passage.tags, 0.0), passage.words)
-        return pieces(plain.treebank, chart, passage.shown)
-
     def chart(self, passage: Passage) -> ParseChart:
         """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""
         return self._narrowest(passage, lambda chart: chart.log_partition() > -np.inf or None)[0]
@@ -146,6 +141,25 @@ class Decoder:
                 break
         passage.mask = mask
         return chart, found
+
+    def calibration(self, text: Sequence[Sequence[Passage]], gold: Sequence[Derivation | None], threads: int) -> float:
+        """The factor on all weights under which held-out trees are most likely: see ``learning.tuning.calibration``.
+
+        Sentences whose tree the grammar or pruning does not have are left out, and so are those that are cut.
+        """
+        factors = [1.0, *FACTORS.tolist()]
+        known = [(own[0], tree) for own, tree in zip(text, gold, strict=True) if tree is not None and len(own) == 1]
+
+        def log_likelihoods(pair: tuple[Passage, Derivation]) -> Floats:
+            chart = self.chart(pair[0])
+            score = chart.score(pair[1])
+            if score == -np.inf:
+                return np.zeros(len(factors))
+            batch = GrammarBatch(chart.grammar, (chart.potentials,), (chart.mask,))
+            return np.array([factor * score - batch.scaled(factor).log_partition()[0] for factor in factors])
+
+        total = sum(run_shards(log_likelihoods, known, threads), np.zeros(len(factors)))
+        return float(factors[int(total.argmax())])
 
     def rooted(
         self, tree: Derivation, words: Sequence[str], probabilities: Mapping[tuple[int, int, str], float] | None = None

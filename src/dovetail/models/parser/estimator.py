@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from dovetail.errors import DovetailError, InputError
 from dovetail.evaluate.brackets import bracket_scores
 from dovetail.grammars.binarise import Binarisation
+from dovetail.grammars.clean import clean_tree
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.modelfile import Arrays
@@ -19,20 +21,18 @@ from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
 from dovetail.models.inputs import as_sentences, check_probability, labelled
-from dovetail.models.parser.data import gold_trees, treebank_of
+from dovetail.models.parser.data import clean, gold_trees, treebank_of
 from dovetail.models.parser.decoding import LONGEST, Decoder, Passage, answers
 from dovetail.models.parser.explain import ConstituentExplanation, explain_constituent
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.settings import TreeParserSettings
 from dovetail.models.parser.training import ParserSettings, ParserTraining, generative_model
-from dovetail.models.parser.tuning import calibration
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.models.training import Run
+from dovetail.structures.contract import Floats
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
-
-DEV_EVERY = 5  # passes of a batch optimiser
 
 
 @dataclass(kw_only=True, eq=False)
@@ -45,6 +45,7 @@ class Parser(TreeParserSettings, Estimator):
     kind: ClassVar[str] = "parser"
     target: ClassVar[str] = "tree"
     batch_size: ClassVar[int] = 500
+    dev_every: ClassVar[int] = 5
     _stored: ClassVar[Any] = ParserModel
 
     model_: ParserModel | None = field(default=None, init=False, repr=False)
@@ -57,11 +58,11 @@ class Parser(TreeParserSettings, Estimator):
         if what == "gold":
             gold_trees(corpus, what)
             return corpus
-        kept, trees = treebank_of(corpus, what, self.max_length if what == "training" else None)
-        if what != "training":
-            return kept
+        if what == "dev":
+            return treebank_of(corpus, what)[0]
+        kept = clean(corpus, what, self.max_length)
         self.card_["left_out"] = len(corpus) - len(kept)
-        return [replace(sentence, tree=tree) for sentence, tree in zip(kept, trees, strict=True)]
+        return kept
 
     def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
         if self.features == "generative":
@@ -82,14 +83,19 @@ class Parser(TreeParserSettings, Estimator):
         run.doing("pruning the charts")
         return ParserTraining.prepare(corpus, trees, tags, self._settings(), tagger)
 
-    def _dev_scorer(self, training: ParserTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
+    def _dev_scorer(self, training: ParserTraining, held_out: list[Sentence]) -> Callable[[Floats], float]:
         training.dev_text = self._passages(training.model, [replace(s, spans=()) for s in held_out])
-        return training.dev_scorer(training.dev_text, held_out, self.decode == "recall")
+        rate = partial(self._score_of, self._dev_gold(held_out))
+        return training.dev_scorer(training.dev_text, rate, self.decode == "recall")
+
+    def _dev_gold(self, held_out: list[Sentence]) -> list[Sentence]:
+        """What answers are compared with while training."""
+        return [replace(s, tree=clean_tree(s.tree)) for s in held_out if s.tree is not None]
 
     def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
         if not self.calibrate:
             return model
-        factor = calibration(model, training.dev_text, training.derivations(held_out), self._threads())
+        factor = Decoder(model).calibration(training.dev_text, training.derivations(held_out), self._threads())
         return model.with_weights(model.weight * factor)
 
     def _held_out_score(self, held_out: list[Sentence], training: Any) -> float:
@@ -113,9 +119,6 @@ class Parser(TreeParserSettings, Estimator):
             made = replace(made, batch=min(64, max(8, training.size // 50)))
         return replace(made, memory=training.memory) if isinstance(made, AdaGrad) else made
 
-    def _dev_every(self) -> int:
-        return DEV_EVERY if self.optimiser == "lbfgs" else 1
-
     def _binarisation(self) -> Binarisation:
         counted = self.features == "generative"
         return Binarisation(
@@ -131,7 +134,6 @@ class Parser(TreeParserSettings, Estimator):
         """The tagger, and the tags that the training features read: as the tagger gives them to new text."""
         if self.tags == "given":
             return None, [tree.tags() for tree in trees]
-
         return learn_tags(lambda: pos_tagger(self.clusters, self.threads, self.seed), corpus, self.folds, say)
 
     # answers

@@ -20,16 +20,18 @@ from dovetail.grammars.treebank import TreebankGrammar, projection
 from dovetail.models.parser.carry import NamedBlock, names_of
 from dovetail.models.parser.labels import LabelTable
 from dovetail.models.parser.pruning import Pruner, word_groups
-from dovetail.models.parser.spelling import respelled
-from dovetail.models.parser.text import looked_up, sentence_lists, with_gaps
+from dovetail.models.parser.text import looked_up, respelled, sentence_lists, with_gaps
 from dovetail.models.tagger.estimator import Tagger
-from dovetail.models.tagging import packed_tagger, unpacked_tagger
+from dovetail.models.tagging import packed_tagger, prefixed, unpacked_tagger
 from dovetail.scorers.linear import Layout, output_type
 from dovetail.scorers.listed import SentenceLists
 from dovetail.scorers.trees import BLOCKS, SentenceParameters, TreeParameters, TreeScorer, block_outputs
 from dovetail.structures.grammar import Derivation, Mask, ParseChart
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
+
+Probabilities = Mapping[tuple[int, int, str], float]
+"""Those of constituents, by begin, end and label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +121,7 @@ class ParserModel:
         numbers = [self.tag_number.get(tag, -1) for tag in tags]
         return self.pruner.mask(words, numbers, threshold, only_given=self.tagger is None)
 
-    def tree(
-        self,
-        derivation: Derivation,
-        words: Sequence[str],
-        probabilities: Mapping[tuple[int, int, str], float] | None = None,
-    ) -> Tree:
+    def tree(self, derivation: Derivation, words: Sequence[str], probabilities: Probabilities | None = None) -> Tree:
         """The tree of a derivation."""
         return self.treebank.tree(derivation, words, probabilities)
 
@@ -160,8 +157,7 @@ class ParserModel:
         found |= {f"coarse.{name}": array for name, array in self.pruner.treebank.arrays().items()}
         found |= {f"{group}.keys": keys for group, keys in self.keys.items()}
         for name, layout in self.layouts.items():
-            found[f"{name}.count"] = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
-            found[f"{name}.label"] = layout.label
+            found |= layout_arrays(name, layout)
         return found | packed(self.clusters)[1] | packed_tagger(self.tagger, half=half)[1]
 
     def header(self) -> dict[str, Any]:
@@ -191,9 +187,7 @@ class ParserModel:
     def _parts_in_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """The fields of a model."""
         treebank = TreebankGrammar.from_file(header["grammar"], arrays)
-        prefix = "coarse."
-        coarse_arrays = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-        coarse = TreebankGrammar.from_file(header["coarse"], coarse_arrays)
+        coarse = TreebankGrammar.from_file(header["coarse"], prefixed(arrays, "coarse."))
         resources = unpacked(header["resources"], arrays)
         clusters = {name: found for name, found in resources.items() if isinstance(found, Clusters)}
         lexicon = Lexicon.from_file(header["lexicon"], arrays, word_groups(clusters))
@@ -201,14 +195,13 @@ class ParserModel:
             raise ValueError("the lexicon does not fit the grammar")
         groups = ParserFeatures._fields
         sets = (FeatureSet.from_lines(f"parser-{g}", header["features"][g], (), resources) for g in groups)
-        outputs = {name: block_outputs(treebank.grammar, name) for name in BLOCKS}
         return {
             "treebank": treebank,
             "pruner": Pruner(coarse, lexicon, projection(treebank, coarse), float(header["threshold"])),
             "features": ParserFeatures(*sets),
             "keys": {group: arrays[f"{group}.keys"] for group in groups},
             "layouts": {
-                name: layout_of(arrays, name, len(arrays[f"{group}.keys"]), outputs[name])
+                name: layout_of(arrays, name, len(arrays[f"{group}.keys"]), block_outputs(treebank.grammar, name))
                 for name, (group, _) in BLOCKS.items()
             },
             "weight": arrays["weight"].astype(np.float32),
@@ -218,6 +211,12 @@ class ParserModel:
             "tagger": unpacked_tagger(header["tagger"], arrays),
             "is_generative": bool(header["generative"]),
         }
+
+
+def layout_arrays(name: str, layout: Layout) -> dict[str, NDArray[Any]]:
+    """The layout of a block for a model file."""
+    count = np.diff(layout.ptr).astype(output_type(layout.outputs + 1))
+    return {f"{name}.count": count, f"{name}.label": layout.label}
 
 
 def layout_of(arrays: Mapping[str, NDArray[Any]], name: str, features: int, outputs: int) -> Layout:

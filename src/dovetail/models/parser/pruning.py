@@ -14,10 +14,8 @@ from dovetail.grammars.coarse import symbol_posteriors
 from dovetail.grammars.lexicon import Lexicon
 from dovetail.grammars.pcfg import log_probabilities
 from dovetail.grammars.treebank import TreebankGrammar
+from dovetail.structures.contract import Floats
 from dovetail.structures.grammar import GrammarPotentials, Mask, cell_count, cells
-
-Floats = NDArray[np.float64]
-
 
 PREFIX = 8  # of a path: words of unlike use are apart, and yet a class has enough of them
 

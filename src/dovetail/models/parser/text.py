@@ -1,9 +1,9 @@
-"""Sentences as a parser's features read them: with a last gap, frequent words by name and others by class."""
+"""Sentences as a parser reads them: spelled as its treebank, with a last gap, rare words by their class."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,15 @@ from dovetail.features.compile.index import Collector, FeatureIndex
 from dovetail.grammars.unknown import unknown_class
 from dovetail.scorers.listed import FeatureLists, SentenceLists
 from dovetail.text.sentence import Sentence
+from dovetail.text.words import composed
 
 FREQUENT = 5
+OTHERWISE = {
+    "(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-",
+    "\u201c": "``", "\u201d": "''", "\u2018": "`", "\u2019": "'", "\u2013": "--", "\u2014": "--", "\u2026": "...",
+}  # fmt: skip
+QUOTE = '"'
+OPENING, CLOSING = "``", "''"
 
 
 def frequent_words(sentences: Iterable[Sentence], least: int = FREQUENT) -> frozenset[str]:
@@ -65,3 +72,23 @@ def sentence_lists(sentences: Sequence[Sentence], lists: Mapping[str, FeatureLis
     """Each of some sentences with gaps, by its place in the lists."""
     first = np.cumsum([0, *(len(sentence) for sentence in sentences)]).tolist()
     return [SentenceLists(lists, place, len(s) - 1) for place, s in zip(first, sentences, strict=False)]
+
+
+def respelled(words: Sequence[str], vocabulary: Container[str]) -> tuple[str, ...]:
+    """The words, those that a vocabulary lacks as it spells them, if it does; straight quotes open and close in turn.
+
+    Letters and their accents are one character, unless the vocabulary has them apart.
+
+    >>> respelled(['"', "No", '"', "(", "sic", ")"], {"``", "''", "-LRB-", "("})
+    ('``', 'No', "''", '(', 'sic', ')')
+    """
+    found, opened = [], False
+    for given, whole in zip(words, composed(words), strict=True):
+        word = given if given in vocabulary else whole
+        other = OTHERWISE.get(word, word)
+        if word == QUOTE:
+            other, opened = (CLOSING if opened else OPENING), not opened
+        if word.startswith("\u2019"):  # as in "it\u2019s", whose second part is "\u2019s"
+            other = "'" + word[1:]
+        found.append(other if word not in vocabulary and other in vocabulary else word)
+    return tuple(found)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
-from dovetail.evaluate.brackets import bracket_scores
 from dovetail.features.algebra.parser_sets import ParserFeatures
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.resources.clusters import Clusters
@@ -24,6 +23,7 @@ from dovetail.grammars.treebank import TreebankGrammar, projection
 from dovetail.learning.losses import Loss, likelihood
 from dovetail.learning.objective import AnyObjective, Objective, Share
 from dovetail.learning.priors import Prior
+from dovetail.models.answer import Answer
 from dovetail.models.domains.training import Domain
 from dovetail.models.parser.carry import carried
 from dovetail.models.parser.decoding import Decoder, Passage, answers
@@ -35,15 +35,29 @@ from dovetail.models.training import Training
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import FeatureLists, SentenceLists, observed_layout
 from dovetail.scorers.trees import BLOCKS, TreeParameters, TreeScorer, block_outputs, used_outputs
+from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.grammar import Derivation, Mask
 from dovetail.structures.grammar.parts import occupied
 from dovetail.text.sentence import Sentence
 from dovetail.text.tree import Tree
 from dovetail.threads import run_shards
 
-Floats = NDArray[np.float64]
-
 UNSEEN = -12.0  # where the weight of a rule that no tree has begins, a log-probability
+
+
+@dataclass(frozen=True)
+class ParserSettings:
+    """What shapes a parser; see :class:`~dovetail.models.parser.estimator.Parser`."""
+
+    binarisation: Binarisation
+    relax: int | None
+    rich: bool
+    clusters: Mapping[str, Clusters]
+    threshold: float
+    min_count: int
+    threads: int
+    l2: float = 1.0
+    loss: Loss = likelihood
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,43 +80,68 @@ class Treebank:
         roots = Counter(tree.label for tree in trees if tree.label in ROOTS)
         return cls(grammar, binarisation, derivations, roots.most_common(1)[0][0] if roots else ROOTS[0])
 
+    def pruner(self, trees: Sequence[Tree], settings: ParserSettings) -> Pruner:
+        """The small grammar of the same trees, as a filter for this one."""
+        coarse = Treebank.of(trees, Binarisation(direction=self.binarisation.direction))
+        words, tags = [tree.words() for tree in trees], [tree.tags.tolist() for tree in coarse.derivations]
+        lexicon = Lexicon.of(words, tags, coarse.grammar.grammar.tags, word_groups(settings.clusters))
+        symbol = projection(self.grammar, coarse.grammar)
+        if np.any(symbol < 0):
+            raise DovetailError("the grammar has symbols that the trees do not have")  # cannot be: of one treebank
+        return Pruner(coarse.grammar, lexicon, symbol, settings.threshold)
+
     def derivation(self, tree: Tree) -> Derivation | None:
         """A clean tree by the rules of the grammar; None where it does not have them."""
         return self.grammar.derivation(self.binarisation(under_root(tree)))
 
 
-def make_pruner(
-    trees: Sequence[Tree],
-    fine: TreebankGrammar,
-    binarisation: Binarisation,
-    threshold: float,
-    clusters: Mapping[str, Clusters],
-) -> Pruner:
-    """The small grammar of some trees, as a filter for a finer one."""
-    coarse = Treebank.of(trees, Binarisation(direction=binarisation.direction))
-    tags = [tree.tags.tolist() for tree in coarse.derivations]
-    lexicon = Lexicon.of([tree.words() for tree in trees], tags, coarse.grammar.grammar.tags, word_groups(clusters))
-    symbol = projection(fine, coarse.grammar)
-    if np.any(symbol < 0):
-        raise DovetailError("the grammar has symbols that the trees do not have")  # cannot be: both are of one treebank
-    return Pruner(coarse.grammar, lexicon, symbol, threshold)
+@dataclass(frozen=True, eq=False)
+class TreebankText:
+    """Sentences with their trees as features see them.
 
+    ``keys`` by group, sorted, are those of features; ``lists`` and ``places``: the features of every sentence;
+    ``layouts``: the parameters of what features are seen with in trees, by block.
+    """
 
-def rule_layouts(
-    treebank: Treebank,
-    places: Sequence[SentenceLists],
-    lists: Mapping[str, FeatureLists],
-    keys: Mapping[str, NDArray[np.uint64]],
-    min_count: int,
-) -> dict[str, Layout]:
-    """The parameters of what features are seen with in some trees, by block; ``places`` are those of the trees."""
-    uses = used_outputs(treebank.derivations, [place.first for place in places], treebank.grammar.grammar)
-    return {
-        name: observed_layout(
-            lists[group], *uses[name], len(keys[group]), block_outputs(treebank.grammar.grammar, name), min_count
-        )
-        for name, (group, _) in BLOCKS.items()
-    }
+    treebank: Treebank
+    features: ParserFeatures
+    frequent: frozenset[str]
+    lists: Mapping[str, FeatureLists]
+    keys: Mapping[str, NDArray[np.uint64]]
+    places: Sequence[SentenceLists]
+    layouts: Mapping[str, Layout]
+
+    @classmethod
+    def of(
+        cls, sentences: Sequence[Sentence], trees: Sequence[Tree], tags: Sequence[Sequence[str]],
+        settings: ParserSettings, more: Mapping[str, FeatureSet] | None = None,
+    ) -> TreebankText:  # fmt: skip
+        """Read grammar and features off sentences, the first of which have the clean trees; ``more`` features too."""
+        treebank = Treebank.of(trees, settings.binarisation, settings.relax)
+        grammar, features = treebank.grammar.grammar, ParserFeatures.usual(settings.clusters, settings.rich)
+        frequent = frequent_words(sentences)
+        extended = [with_gaps(s.words, t, frequent) for s, t in zip(sentences, tags, strict=True)]
+        lists, keys = compiled(extended, {**features._asdict(), **(more or {})})
+        places = sentence_lists(extended, lists)
+        uses = used_outputs(treebank.derivations, [place.first for place in places[: len(trees)]], grammar)
+        layouts = {
+            name: observed_layout(
+                lists[group], *uses[name], len(keys[group]), block_outputs(grammar, name), settings.min_count
+            )
+            for name, (group, _) in BLOCKS.items()
+        }
+        return cls(treebank, features, frequent, lists, keys, places, layouts)
+
+    def model_fields(
+        self, weight: Floats, trees: Sequence[Tree], settings: ParserSettings, tagger: Tagger | None
+    ) -> dict[str, Any]:
+        """What a model is made of."""
+        return {
+            "treebank": self.treebank.grammar, "pruner": self.treebank.pruner(trees, settings),
+            "features": self.features, "keys": {group: self.keys[group] for group in ParserFeatures._fields},
+            "layouts": self.layouts, "weight": weight.astype(np.float32), "frequent": self.frequent,
+            "root": self.treebank.root, "clusters": settings.clusters, "tagger": tagger,
+        }  # fmt: skip
 
 
 def rule_start(made: TreeParameters, grammar: TreebankGrammar) -> Floats:
@@ -114,25 +153,10 @@ def rule_start(made: TreeParameters, grammar: TreebankGrammar) -> Floats:
     return start
 
 
-@dataclass(frozen=True)
-class ParserSettings:
-    """What shapes a parser; see :class:`~dovetail.models.parser.estimator.Parser`."""
-
-    binarisation: Binarisation
-    relax: int | None
-    rich: bool
-    clusters: Mapping[str, Clusters]
-    threshold: float
-    min_count: int
-    threads: int
-    l2: float = 1.0
-    loss: Loss = likelihood
-
-
 def tree_objective(scorer: TreeScorer, trees: Sequence[Derivation], loss: Loss = likelihood) -> Objective:
     """The loss of the right trees of the sentences of a scorer."""
 
-    def gold(which: NDArray[np.int64] | None) -> tuple[Sequence[Derivation], None]:
+    def gold(which: Integers | None) -> tuple[Sequence[Derivation], None]:
         return (trees if which is None else [trees[i] for i in which.tolist()]), None
 
     return Objective(scorer, gold, loss)
@@ -164,25 +188,18 @@ class ParserTraining(Training):
         tagger: Tagger | None,
     ) -> ParserTraining:
         """Compile sentences with clean trees and with the parts of speech that features read."""
-        treebank = Treebank.of(trees, settings.binarisation, settings.relax)
-        pruner = make_pruner(trees, treebank.grammar, settings.binarisation, settings.threshold, settings.clusters)
-        features = ParserFeatures.usual(settings.clusters, settings.rich)
-        frequent = frequent_words(sentences)
-        extended = [with_gaps(s.words, t, frequent) for s, t in zip(sentences, tags, strict=True)]
-        lists, keys = compiled(extended, features._asdict())
-        places = sentence_lists(extended, lists)
-        layouts = rule_layouts(treebank, places, lists, keys, settings.min_count)
-        start = rule_start(TreeParameters(treebank.grammar.grammar, layouts), treebank.grammar)
-        weight = start.astype(np.float32)
-        parts = (treebank.grammar, pruner, features, keys, layouts, weight, frequent, treebank.root)
-        model = ParserModel(*parts, settings.clusters, tagger)
+        text = TreebankText.of(sentences, trees, tags, settings)
+        treebank = text.treebank
+        start = rule_start(TreeParameters(treebank.grammar.grammar, text.layouts), treebank.grammar)
+        model = ParserModel(**text.model_fields(start, trees, settings, tagger))
 
         def mask(i: int) -> Mask:
             found = model.mask(sentences[i].words, tags[i])
             found[occupied(treebank.grammar.grammar, treebank.derivations[i])] = 1
             return found
 
-        scorer = model.scorer(places, run_shards(mask, range(len(trees)), settings.threads), settings.threads)
+        masks = run_shards(mask, range(len(trees)), settings.threads)
+        scorer = model.scorer(text.places, masks, settings.threads)
         right = treebank.derivations
         objective = tree_objective(scorer, right, settings.loss)
         return cls(model, treebank, scorer, right, objective, start, settings, len(trees))
@@ -224,22 +241,16 @@ class ParserTraining(Training):
         return self.model.with_weights(weight)
 
     def dev_scorer(
-        self, text: Sequence[Sequence[Passage]], dev: Sequence[Sentence], by_recall: bool
+        self, text: Sequence[Sequence[Passage]], rate: Callable[[Sequence[Answer]], float], by_recall: bool
     ) -> Callable[[Floats], float]:
-        """From weights to bracket F1 on other sentences, which are looked at once."""
-        gold = [clean_tree(sentence.tree) for sentence in dev if sentence.tree is not None]
-
-        def score(weight: Floats) -> float:
-            [found] = answers(Decoder(self.export(weight), by_recall), text, self.settings.threads)
-            return float(bracket_scores(gold, [parse.tree for parse in found]).f1)
-
-        return score
+        """From weights to what the answers to other sentences, which are looked at once, are rated."""
+        threads = self.settings.threads
+        return lambda weight: rate(answers(Decoder(self.export(weight), by_recall), text, threads)[0])
 
 
 def generative_model(trees: Sequence[Tree], settings: ParserSettings, smoothing: float) -> ParserModel:
     """A model whose scores are the log-probabilities of rules, and of words by the lexicon: counted, not trained."""
     treebank = Treebank.of(trees, settings.binarisation, settings.relax)
-    pruner = make_pruner(trees, treebank.grammar, settings.binarisation, settings.threshold, settings.clusters)
     none = FeatureSet("parser", ())
     layouts = {
         name: Layout(np.zeros(1, np.int64), np.zeros(0, np.uint16), block_outputs(treebank.grammar.grammar, name))
@@ -252,6 +263,6 @@ def generative_model(trees: Sequence[Tree], settings: ParserSettings, smoothing:
         weight[made.places[name]] = np.maximum(values, -1e30)
     keys = {group: np.zeros(0, np.uint64) for group in ParserFeatures._fields}
     return ParserModel(
-        treebank.grammar, pruner, ParserFeatures(none, none, none), keys, layouts, weight, frozenset(), treebank.root,
-        settings.clusters, is_generative=True,
+        treebank.grammar, treebank.pruner(trees, settings), ParserFeatures(none, none, none), keys, layouts, weight,
+        frozenset(), treebank.root, settings.clusters, is_generative=True,
     )  # fmt: skip

@@ -16,25 +16,22 @@ from dovetail.features.algebra.sets import chain_features
 from dovetail.features.algebra.span_sets import span_features
 from dovetail.features.compile import hashing
 from dovetail.modelfile import Arrays
-from dovetail.models.answer import Answer
-from dovetail.models.base import Estimator
-from dovetail.models.inputs import as_sentences, as_texts, check_probability, check_tags, labelled, purpose
-from dovetail.models.segmenter.chain import ChainSegments, SpelledTraining
-from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, length_bound, segment_training, too_long
+from dovetail.models.answer import Answer, probable
+from dovetail.models.inputs import as_sentences, as_texts, check_examples, check_probability, check_tags, labelled
+from dovetail.models.linear import LinearEstimator
+from dovetail.models.segmenter.chain import ChainSegments, labels_of, tags_of
+from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, length_bound, segment_counts, segment_training
 from dovetail.models.segmenter.settings import SegmenterSettings
-from dovetail.models.segmenter.tuning import balanced, segment_counts, segment_f1
 from dovetail.models.settings import check_choice
-from dovetail.models.tagger.estimator import usable
 from dovetail.models.tagger.explain import Explanation, explain_token
-from dovetail.models.tagger.tuning import COARSE_BALANCES
+from dovetail.models.tagger.model import chain_training
 from dovetail.models.training import Run
-from dovetail.scorers.compiled import PartSettings
+from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.semimarkov import Segments
 from dovetail.text.given import as_sentence
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.spans import flat_tags
-from dovetail.text.tags import spans_to_tags
 from dovetail.text.words import WORD, character_sentence, half_width, word_spans
 
 DEFAULT_FEATURES = {
@@ -46,7 +43,7 @@ DEFAULT_FEATURES = {
 
 
 @dataclass(kw_only=True, eq=False)
-class Segmenter(SegmenterSettings, Estimator):
+class Segmenter(SegmenterSettings, LinearEstimator):
     """A conditional model of segments: words as runs of characters, or entities as runs of words.
 
     Without a ``target`` it learns words: ``fit`` takes sentences as lists of words, ``predict`` takes texts without
@@ -77,7 +74,7 @@ class Segmenter(SegmenterSettings, Estimator):
     @property
     def classes_(self) -> tuple[str, ...]:
         """The labels of segments."""
-        return tuple(label for label in self._model().labels if label != "O")
+        return tuple(label for label in self._model().types if label != OUTSIDE)
 
     # training
 
@@ -90,15 +87,7 @@ class Segmenter(SegmenterSettings, Estimator):
         else:
             check_tags(answers, what)
             corpus = labelled(as_sentences(given), answers, self._tagged, what)
-        for number, sentence in enumerate(corpus if not self.words else (), 1):
-            if len(sentence) and self.target not in sentence.layers:
-                has = ", ".join(["word", *sentence.layers])
-                raise DovetailError(
-                    f"{what} sentence {number} has no layer {self.target!r} {purpose(what)} (it has {has}); "
-                    f"name the right one as target"
-                )
-        if what == "training" and not any(map(len, corpus)):
-            raise DovetailError("the training data has no tokens; check the file and its format")
+        check_examples(corpus, self.target, what)
         return corpus
 
     def _tagged(self, sentence: Sentence, tags: Sequence[str]) -> Sentence:
@@ -112,70 +101,59 @@ class Segmenter(SegmenterSettings, Estimator):
         texts = [self._characters("".join(sentence.words)) for sentence in corpus]
         return texts, [word_spans(sentence.words) for sentence in corpus]
 
+    def _seen(self, sentences: list[Sentence]) -> list[Sentence]:
+        return self._segments(sentences)[0]
+
     def _finish(self, corpus: list[Sentence], run: Run) -> None:
-        self.vocabulary_ = self._vocabulary(corpus) if self.words else None
+        words = [word for sentence in corpus for word in sentence.words]
+        self.vocabulary_ = np.unique(self._word_keys(words)) if self.words else None
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> Any:
         """The training of either family; a semi-Markov model leaves out sentences with a segment beyond the bound."""
         sentences, spans = self._segments(corpus)
         self.card_ |= {"tokens": sum(map(len, sentences)), "segments": sum(map(len, spans)), "left_out": 0}
-        how: dict[str, Any] = {
-            "loss": self._loss(), "l2": self.l2, "l1": self.l1,
-            "settings": PartSettings(
-                self.min_count or (1 if self.words else 2), self.hash_bits, threads=self._threads()
-            ),
-        }  # fmt: skip
+        how = self._how(self.min_count or (1 if self.words else 2))
         features = self.features_for(sentences)
         if not self.words:  # characters have all their layers from themselves
             sentences = self._learn_layers(features, sentences, run.doing)
         if self.family == "markov":
-            return SpelledTraining.prepare(sentences, spans, features, self.scheme, self.words, self.order, **how)
+            labels = labels_of(spans, sentences, self.scheme, self.words)
+            chain = ChainSegments(features, {}, {}, labels, self.order, constrain=True)
+            return chain_training(chain, sentences, tags_of(spans, sentences), **how)
         longest = self.longest or length_bound(spans)
-        long = too_long(spans, longest)
-        self.card_["left_out"] = int(long.sum())
-        kept = np.flatnonzero(~long)
-        if not len(kept):
+        kept = [i for i, each in enumerate(spans) if all(s.end - s.start <= longest for s in each)]
+        self.card_["left_out"] = len(spans) - len(kept)
+        if not kept:
             raise DovetailError(f"every training sentence has a segment of more than {longest} tokens; raise longest")
-        labels = (WORD,) if self.words else ("O", *sorted({span.label for each in spans for span in each}))
-        lengths = np.array([1 if label == OUTSIDE else longest for label in labels], dtype=np.int32)
+        types = (WORD,) if self.words else (OUTSIDE, *sorted({span.label for each in spans for span in each}))
+        lengths = np.array([1 if label == OUTSIDE else longest for label in types], dtype=np.int32)
         order = 0 if self.words else self.order  # one label has nothing to say of its neighbour
-        model = SegmentModel(features, {}, {}, labels, lengths, order)
+        model = SegmentModel(features, {}, {}, types, lengths, order)
         return segment_training(model, [sentences[i] for i in kept], [spans[i] for i in kept], **how)
 
     def features_for(self, corpus: Sequence[Sentence]) -> Any:
         """The feature set, less what reads layers that a named set wants and no sentence has."""
         given = self.features if self.features is not None else DEFAULT_FEATURES[self.family, self.words]
         make = chain_features if self.family == "markov" else span_features
-        return usable(make(given, self.resources), corpus, {self.target or "", *self.ignore})
+        return self._usable(make(given, self.resources), corpus, {self.target or ""})
 
-    def _dev_scorer(self, training: Any, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
+    def _balances(self, model: Any) -> bool:
+        return self.balance and not self.words
+
+    def _rater(self, model: Any, held_out: list[Sentence]) -> Callable[[Segments], float]:
         dev, gold = self._segments(held_out)
-        answers, labels = training.answers(dev), self._labels_of(training)
-        biases = COARSE_BALANCES if self.balance and not self.words else (0.0,)
-        return lambda weight: max(segment_f1(gold, dev, answers(weight, bias), labels) for bias in biases)
-
-    @staticmethod
-    def _labels_of(training: Any) -> tuple[str, ...]:
-        model = training.model
-        labels: tuple[str, ...] = model.labels if isinstance(model, SegmentModel) else ChainSegments(model).labels
-        return labels
+        return lambda found: _f1(segment_counts(gold, dev, found, model.types))
 
     def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
-        dev, gold = self._segments(held_out)
         if self.calibrate:
-            model = model.calibrated(dev, gold, self._threads())
-        if self.balance and not self.words:
-            model = balanced(model, dev, gold, self._threads())
-        return model
+            model = model.scaled(model.calibration(*self._segments(held_out), self._threads()))
+        return self._balanced(model, held_out) if self._balances(model) else model
 
     def check_settings(self) -> None:
         """As for any model; whole segments see one label before them at most."""
         super().check_settings()
         if self.family == "semi-markov":
             check_choice("order", self.order, (0, 1))
-
-    def _vocabulary(self, sentences: Iterable[Sentence]) -> NDArray[np.uint64]:
-        return np.unique(self._word_keys([word for sentence in sentences for word in sentence.words]))
 
     def _word_keys(self, words: Sequence[str]) -> NDArray[np.uint64]:
         return hashing.string_keys([half_width(word) for word in words] if self.normalise_width else words)
@@ -189,19 +167,14 @@ class Segmenter(SegmenterSettings, Estimator):
         """
         if self.words:
             return [words for some in self._batches(as_texts(X)) for words in self._cut(some)]
-        return [
-            spans_to_tags([(s.start, s.end, s.label) for s in spans], len(sentence))
-            for some in self._batches(as_sentences(X))
-            for sentence, spans in zip(some, self._spans(some, False), strict=True)
-        ]
+        return [tags for some in self._batches(as_sentences(X)) for tags in tags_of(self._spans(some, False), some)]
 
     def _cut(self, texts: Sequence[str]) -> list[list[str]]:
         """The words of texts, each stretch without white space by itself."""
         stretches = [text.split() for text in texts]
         flat = [stretch for each in stretches for stretch in each]
-        model = self._model()
-        batch = model.batch([self._characters(stretch) for stretch in flat], self._threads())
-        starts = model.best(batch).start
+        batch = self._batch([self._characters(stretch) for stretch in flat])
+        starts = self._model().best(batch).start
         whole = "".join(flat)
         words = [whole[a:b] for a, b in pairwise([*starts.tolist(), len(whole)])]
         # A stretch begins with a word, so the words of a text are those that start before its last character.
@@ -222,16 +195,16 @@ class Segmenter(SegmenterSettings, Estimator):
             found = [spans for some in self._batches(as_texts(sentences)) for spans in self._placed(some)]
         else:
             found = [spans for some in self._batches(as_sentences(sentences)) for spans in self._spans(some, True)]
-        return [[s for s in spans if (s.probability or 0.0) >= threshold] for spans in found]
+        return [probable(spans, threshold) for spans in found]
 
     def predict_marginals(self, X: Iterable[Any], least: float = 0.01) -> list[list[Span]]:
         """Every segment with a probability of at least ``least``, whether it is answered or not."""
         check_probability("least", least)
-        model = self._model()
+        find = self._model().probable
         return [
             list(sentence.located(sorted(spans, key=lambda s: (s.start, -s.end))))
             for some in self._batches(self._tokens(X))
-            for sentence, spans in zip(some, model.probable(model.batch(some, self._threads()), least), strict=True)
+            for sentence, spans in zip(some, find(self._batch(some), least), strict=True)
         ]
 
     def _placed(self, texts: Sequence[str]) -> list[list[Span]]:
@@ -248,21 +221,17 @@ class Segmenter(SegmenterSettings, Estimator):
         return result
 
     def _spans(self, sentences: Sequence[Sentence], probabilities: bool) -> list[list[Span]]:
-        model = self._model()
-        batch = model.batch(sentences, self._threads())
+        model, batch = self._model(), self._batch(sentences)
         segments = model.best(batch)
-        chance = model.probabilities(batch, segments) if probabilities else None
-        return self._of(segments, batch.offsets, chance)
+        return self._of(segments, batch.offsets, model.probabilities(batch, segments) if probabilities else None)
 
-    def _of(
-        self, segments: Segments, offsets: NDArray[np.int64], chance: NDArray[np.float64] | None = None
-    ) -> list[list[Span]]:
+    def _of(self, segments: Segments, offsets: Integers, chance: Floats | None = None) -> list[list[Span]]:
         """Segments of a batch as spans of sentences, those of O left out."""
         start = segments.start - np.repeat(offsets[:-1], np.diff(segments.offsets))
-        names = [self._model().labels[label] for label in segments.label.tolist()]
+        names = [self._model().types[label] for label in segments.label.tolist()]
         odds: list[float | None] = [None] * len(names) if chance is None else chance.tolist()
         flat = list(map(Span, start.tolist(), (start + segments.length).tolist(), names, odds))
-        return [[span for span in flat[a:b] if span.label != "O"] for a, b in pairwise(segments.offsets.tolist())]
+        return [[span for span in flat[a:b] if span.label != OUTSIDE] for a, b in pairwise(segments.offsets.tolist())]
 
     def _answers(self, sentences: list[Sentence], probabilities: bool) -> Iterator[Answer]:
         """Segments in the target layer, with probabilities; of words, what the stretches of a sentence are cut into."""
@@ -271,27 +240,14 @@ class Segmenter(SegmenterSettings, Estimator):
             for sentence in sentences:
                 yield Answer(words=tuple(word for _ in sentence.words for word in next(cut)))
             return
-        for sentence, spans in zip(sentences, self._spans(sentences, probabilities), strict=True):
-            yield self._answer(spans, len(sentence))
+        yield from map(self._answer, self._spans(sentences, probabilities), map(len, sentences))
 
-    def _answer(self, spans: Sequence[Span], tokens: int, probability: float | None = None) -> Answer:
-        layers = {} if self.target is None else {self.target: flat_tags(spans, tokens)}
-        return Answer(layers, tuple(spans), probability=probability)
+    def _answer(self, spans: Sequence[Span], tokens: int) -> Answer:
+        return Answer({} if self.target is None else {self.target: flat_tags(spans, tokens)}, tuple(spans))
 
-    def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
-        model = self._model()
-        batch = model.batch(sentences, self._threads())
-        found, probability = model.kbest(batch, k)
-        ranked = [self._of(segments, batch.offsets) for segments in found]
-        for i, (sentence, odds) in enumerate(zip(sentences, probability.tolist(), strict=True)):
-            yield [self._answer(ranked[j][i], len(sentence), odds[j]) for j in range(k) if odds[j] > 0]
-
-    def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
-        model = self._model()
-        batch = model.batch(sentences, self._threads())
-        drawn = [self._of(segments, batch.offsets) for segments in model.sample(batch, n, rng)]
-        for i, sentence in enumerate(sentences):
-            yield [self._answer(each[i], len(sentence)) for each in drawn]
+    def _decoded(self, batch: Any, found: Any, sentences: Sequence[Sentence]) -> list[Answer]:
+        spans = self._of(self._model().segments(found, batch.offsets), batch.offsets)
+        return list(map(self._answer, spans, map(len, sentences)))
 
     def _given(self, items: Any) -> Any:
         return as_texts(items) if self.words and not isinstance(items, str) else items
@@ -303,13 +259,11 @@ class Segmenter(SegmenterSettings, Estimator):
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[str]] | None = None) -> float:
         """F1 of segments in percent: of words, or of entities. ``y`` has the answers, as for ``fit``."""
-        model, counts = self._model(), [(0, 0, 0)]
+        model, counts = self._model(), [np.zeros(3, np.int64)]
         for some in self._batches(self._examples(X, y, "gold")):
             sentences, gold = self._segments(some)
-            segments = model.best(model.batch(sentences, self._threads()))
-            counts.append(segment_counts(gold, sentences, segments, model.labels))
-        right, found, correct = np.sum(counts, axis=0)
-        return float(200.0 * correct / max(right + found, 1))
+            counts.append(segment_counts(gold, sentences, model.best(self._batch(sentences)), model.types))
+        return _f1(np.sum(counts, axis=0))
 
     def word_scores(self, sentences: Sequence[Any]) -> WordScores:
         """Precision, recall and F1 of words, and the recall of words that the training data lacks."""
@@ -337,7 +291,7 @@ class Segmenter(SegmenterSettings, Estimator):
             [one] = self._filled([as_sentence(sentence)])
         if not 0 <= position < len(one):
             raise DovetailError(f"position {position}: there are tokens 0 to {len(one) - 1}")
-        return explain_token(model.model, one, position)
+        return explain_token(model, one, position)
 
     # files
 
@@ -347,8 +301,7 @@ class Segmenter(SegmenterSettings, Estimator):
         return header, arrays if self.vocabulary_ is None else arrays | {"vocabulary": self.vocabulary_}
 
     def _stored_settings(self) -> dict[str, Any]:
-        name = self._model().header()["features"]["name"]
-        return super()._stored_settings() | {"model": self.family, "features": name}
+        return super()._stored_settings() | {"model": self.family}
 
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
         family: Any = {"markov": ChainSegments, "semi-markov": SegmentModel}[self.family]
@@ -358,8 +311,7 @@ class Segmenter(SegmenterSettings, Estimator):
     # inner workings
 
     def _layers_read(self) -> tuple[str, ...]:
-        columns = () if self.words else self._model().features.columns
-        return tuple(layer for layer in columns if layer != "word")
+        return () if self.words else super()._layers_read()
 
     def _tokens(self, sentences: Iterable[Any]) -> Iterator[Sentence]:
         """What the model sees: sentences of words, or of characters."""
@@ -376,3 +328,9 @@ def _cut_so(text: Sentence, words: Sequence[str]) -> Sentence:
     if "".join(words) != "".join(text.words[0].split()):
         raise ValueError(f"the words {' '.join(words)!r} do not make up the text {text.words[0]!r}")
     return as_sentence(words)
+
+
+def _f1(counts: Integers) -> float:
+    """F1 in percent from the numbers of right, of found and of common segments."""
+    right, found, common = counts.tolist()
+    return float(200.0 * common / max(right + found, 1))

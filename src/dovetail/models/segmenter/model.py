@@ -6,29 +6,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import offsets_of, taken
 from dovetail.features.algebra.span_sets import SpanFeatures
-from dovetail.features.algebra.templates import Template
-from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.span_design import SpanCompiler
-from dovetail.features.resources.templates import unpacked
-from dovetail.learning.tuning import calibration
-from dovetail.models.linear import Arrays, LinearModel, LinearTraining, numbers_in, taken_over
+from dovetail.modelfile import Arrays
+from dovetail.models.linear import LinearModel, LinearTraining, numbers_in, span_compilers, taken_over
 from dovetail.scorers.segments import PHRASE, TRANSITION, SegmentForm
+from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
 from dovetail.text.sentence import Sentence, Span
 
 OUTSIDE = "O"
-PARTS = ("start", "end", "inside", "phrase")
 COVERED = 0.999  # of the training segments are no longer than the bound
 
-Floats = NDArray[np.float64]
 Spans = Sequence[Sequence[Span]]
 
 
@@ -36,10 +32,10 @@ Spans = Sequence[Sequence[Span]]
 class SegmentModel(LinearModel):
     """Everything that segmenting needs. ``lengths`` [labels]: the most tokens of a segment of each label."""
 
-    kind: ClassVar[str] = "semi-markov"
+    feature_kind: ClassVar = SpanFeatures
 
     labels: tuple[str, ...]
-    lengths: NDArray[np.int32]
+    lengths: Labels
     order: int
     outside: float = 0.0
     """Added to the score of every O segment when the best segmentation is sought, and only then."""
@@ -49,15 +45,14 @@ class SegmentModel(LinearModel):
         """Segments up to their lengths."""
         return SegmentForm(self.lengths, self.order)
 
-    def templates(self) -> dict[str, Sequence[Template]]:
-        """The templates of each part."""
-        return {part: self.features.parts[part] for part in PARTS if part in self.features.parts}
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The labels of segments, O among them."""
+        return self.labels
 
     def compilers(self, sentences: Sequence[Sentence]) -> Mapping[str, Compiler]:
         """Of tokens, and of phrases."""
-        text = columns_for(sentences, cast(Any, self.features))
-        tokens, spans = Compiler(text, sentences), SpanCompiler.over(text, self.form.longest)
-        return {part: spans if part == PHRASE else tokens for part in self.features.parts}
+        return span_compilers(self.features, sentences, self.form.longest, PHRASE)
 
     def best(self, batch: SemiMarkovBatch) -> Segments:
         """The segmentation to answer with."""
@@ -70,6 +65,10 @@ class SegmentModel(LinearModel):
         segment = batch.potentials.segment.copy()
         segment[:, :, self.labels.index(OUTSIDE)] += bias
         return replace(batch, potentials=batch.potentials._replace(segment=segment)).best()
+
+    def segments(self, found: Segments, offsets: Integers) -> Segments:
+        """An answer of the structure as segments: itself."""
+        return found
 
     def probabilities(self, batch: SemiMarkovBatch, segments: Segments) -> Floats:
         """The exact probability of each segment: a marginal of the model, by construction."""
@@ -88,32 +87,14 @@ class SegmentModel(LinearModel):
                 found[sentence].append(Span(begin, begin + d + 1, self.labels[y], chance))
         return found
 
-    def kbest(self, batch: SemiMarkovBatch, k: int) -> tuple[Sequence[Segments], Floats]:
-        """The k best segmentations, and their probabilities [sentences, k]; 0 where there are fewer."""
-        found, scores = batch.kbest(k)
-        return found, np.exp(scores - batch.log_partition()[:, None])
-
-    def sample(self, batch: SemiMarkovBatch, n: int, rng: np.random.Generator) -> Sequence[Segments]:
-        """Segmentations drawn from the model's distribution."""
-        return batch.sample(n, rng)
-
-    def calibrated(self, sentences: Sequence[Sentence], spans: Spans, threads: int) -> SegmentModel:
-        """With all weights times the factor under which the held-out segments are most likely."""
-        known = [i for i, each in enumerate(spans) if len(sentences[i]) and self._can_say(each)]
-        if not known:
-            return self
-        some = [sentences[i] for i in known]
-        batch = self.batch(some, threads)
-        gold = Segments.of_tokens(*gold_segments(some, [spans[i] for i in known], self.labels), batch.offsets)
-        return self.scaled(calibration(batch, gold))
-
-    def _can_say(self, spans: Sequence[Span]) -> bool:
+    def knows(self, answer: Sequence[Span]) -> bool:
+        """Whether all segments are of known labels, and no longer than these can be."""
         lengths = dict(zip(self.labels, self.lengths.tolist(), strict=True))
-        return all(span.end - span.start <= lengths.get(span.label, 0) for span in spans)
+        return all(span.end - span.start <= lengths.get(span.label, 0) for span in answer)
 
-    def with_outside(self, bias: float) -> SegmentModel:
-        """With another bias of O."""
-        return replace(self, outside=bias)
+    def numbered(self, sentences: Sequence[Sentence], answers: Spans) -> Segments:
+        """Segments with their labels as numbers."""
+        return Segments.of_tokens(*gold_segments(sentences, answers, self.labels), offsets_of(sentences))
 
     def arrays(self, half: bool = False, compact: bool = False) -> Arrays:
         """As named arrays for a model file."""
@@ -126,28 +107,21 @@ class SegmentModel(LinearModel):
         }  # fmt: skip
 
     @classmethod
-    def from_file(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any] = ()) -> SegmentModel:
-        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+    def _stored(cls, header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         labels, lengths = tuple(map(str, header["labels"])), arrays["lengths"].astype(np.int32)
         order, size = int(header["order"]), len(labels)
         shape = (size, size) if order else (0, 0)
         if len(lengths) != size or lengths.min() < 1 or arrays[TRANSITION].shape != shape:
             raise ValueError("the tables of labels do not fit together")
-        resources = unpacked(header.get("resources", {}), arrays)
-        name, lines = header["features"]["name"], header["features"]["templates"]
-        features = SpanFeatures.from_lines(name, lines, functions, resources)
-        if set(header["parts"]) != set(features.parts):
-            raise ValueError("the features do not fit the weights")
-        tables = {TRANSITION: arrays[TRANSITION]}
-        made = cls(features, {}, tables, labels, lengths, order, float(header.get("outside", 0.0)))
-        return replace(made, parts=cls.stored_parts(header, arrays, header["parts"], made.form))
+        own = {"labels": labels, "lengths": lengths, "order": order, "outside": float(header.get("outside", 0.0))}
+        return {"tables": {TRANSITION: arrays[TRANSITION]}, **own}
 
 
 @dataclass
 class SegmentTraining(LinearTraining[SegmentModel]):
     """A corpus of segments made ready."""
 
-    def outputs_in(self, part: str, init: SegmentModel) -> NDArray[np.int64]:
+    def outputs_in(self, part: str, init: SegmentModel) -> Integers:
         """The number of each label in another model; of a single one, that of short and of long segments."""
         if self.scorer.form.outputs(part) == init.form.outputs(part) == 2 and len(self.model.labels) == 1:
             return np.arange(2)
@@ -159,11 +133,6 @@ class SegmentTraining(LinearTraining[SegmentModel]):
         if not (self.model.order and init.order):
             return np.zeros(self.scorer.form.shared)
         return taken_over(init.tables[TRANSITION], labels, labels).ravel()
-
-    def answers(self, sentences: Sequence[Sentence]) -> Any:
-        """A function from weights and a bias of O to the best segments of other sentences, compiled once."""
-        reader = self.reader(sentences)
-        return lambda weight, bias: self.model.best_with(reader.batch(weight), bias)
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""
@@ -183,7 +152,7 @@ def segment_training(model: SegmentModel, sentences: Sequence[Sentence], spans: 
     length, label = gold_segments(sentences, spans, model.labels)
     whole = Segments.of_tokens(length, label, offsets)
 
-    def gold(which: NDArray[np.int64] | None) -> tuple[Segments, None]:
+    def gold(which: Integers | None) -> tuple[Segments, None]:
         if which is None:
             return whole, None
         tokens, begin = taken(offsets, which)
@@ -208,14 +177,7 @@ def length_bound(spans: Spans) -> int:
     return 1
 
 
-def too_long(spans: Spans, longest: int) -> NDArray[np.bool_]:
-    """Which sentences have a segment beyond the bound. Shape [sentences]."""
-    return np.array([any(s.end - s.start > longest for s in each) for each in spans], dtype=np.bool_)
-
-
-def gold_segments(
-    sentences: Sequence[Sentence], spans: Spans, labels: Sequence[str]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def gold_segments(sentences: Sequence[Sentence], spans: Spans, labels: Sequence[str]) -> tuple[Labels, Labels]:
     """Length and label of the gold segment that starts at each token, [tokens]; tokens between them are O."""
     numbers = {label: i for i, label in enumerate(labels)}
     tokens = sum(map(len, sentences))
@@ -230,3 +192,25 @@ def gold_segments(
             label[place + span.start] = numbers[span.label]
         place += len(sentence)
     return length, label
+
+
+def segment_counts(gold: Spans, sentences: Sequence[Sentence], found: Segments, labels: Sequence[str]) -> Integers:
+    """[3]: how many segments there are, how many were found, and how many of those are right; O is none."""
+    numbers = {label: i for i, label in enumerate(labels)}
+    triples = [
+        (first + span.start, span.end - span.start, numbers.get(span.label, -1))
+        for first, each in zip(offsets_of(sentences).tolist(), gold, strict=False)
+        for span in each
+    ]
+    right = np.array(triples, dtype=np.int64).reshape(-1, 3)
+    some = found.label != numbers.get(OUTSIDE, -1)
+    answer = np.stack([found.start, found.length, found.label], axis=1).astype(np.int64)[some]
+    size = 1 + max(right[:, 1].max(initial=0), answer[:, 1].max(initial=0))
+    common = np.intersect1d(_keys(right, size, len(labels)), _keys(answer, size, len(labels)))
+    return np.array([len(right), len(answer), len(common)])
+
+
+def _keys(triples: Integers, size: int, labels: int) -> Integers:
+    """One number for every (start, length, label)."""
+    keys: Integers = (triples[:, 0] * size + triples[:, 1]) * (labels + 1) + triples[:, 2] + 1
+    return keys

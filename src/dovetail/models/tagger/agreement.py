@@ -15,31 +15,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.features.compile.repeats import Repeats
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.structures.chain import ChainBatch
 
+STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8)  # of agreement, of which dev chooses
 FLOOR = 0.01  # so that one sure mistake does not rule a type out everywhere
-
-
-def types_of(labels: LabelSet) -> tuple[list[str], NDArray[np.int64]]:
-    """The types that labels speak of, and the number of the type of each label; O is a type too."""
-    of_label = [_type(name, labels.scheme) for name in labels.names]
-    types = list(dict.fromkeys(of_label))
-    return types, np.array([types.index(name) for name in of_label])
-
-
-def _type(label: str, scheme: str | None) -> str:
-    return label if scheme is None or label == "O" else label.partition("-")[2]
 
 
 def agreed(chains: ChainBatch, found: Repeats, labels: LabelSet, strengths: Sequence[float]) -> list[ChainBatch]:
     """The chains with potentials that lean towards agreement, one batch for each strength."""
     if len(found.ptr) == 1:
         return [chains] * len(strengths)
-    types, type_of = types_of(labels)
+    type_names = [name if labels.scheme is None or name == "O" else name.partition("-")[2] for name in labels.names]
+    types, type_of = np.unique(type_names, return_inverse=True)  # O is a type too
     marginal = chains.marginals().unary[found.tokens]
     by_type = np.stack([marginal[:, type_of == k].sum(axis=1) for k in range(len(types))], axis=1)
     total = np.add.reduceat(by_type, found.ptr[:-1], axis=0)

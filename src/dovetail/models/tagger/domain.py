@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dovetail.learning.objective import Objective
 from dovetail.models.domains.training import Domain
@@ -18,9 +16,8 @@ from dovetail.scorers.parts import PartsScorer
 from dovetail.scorers.restricted import renumbering, restricted
 from dovetail.scorers.transitions import states_within
 from dovetail.structures.chain import ChainBatch, ChainPotentials
+from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.text.sentence import Sentence
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass
@@ -28,9 +25,9 @@ class ChainDomain(ChainTraining):
     """The training of some sentences of a corpus; ``own`` are the numbers of its labels among those of the whole."""
 
     whole: ChainTraining
-    own: Numbers
+    own: Integers
 
-    def dev_scorer(self, sentences: Sequence[Sentence]) -> Callable[[Any], ChainBatch]:
+    def dev_scorer(self, sentences: Sequence[Sentence]) -> Callable[[Floats], ChainBatch]:
         """A function from weights of the whole to the chains of other sentences, with the labels of the domain."""
         chains, order = self.whole.dev_scorer(sentences), self.model.order
         return lambda weight: with_labels(chains(weight), self.own, order)
@@ -62,7 +59,7 @@ def chain_domain(training: ChainTraining, first: int, last: int, restrict: bool)
     return Domain(found, objective, np.concatenate([*share, rest + whole.after_parts]), guess)
 
 
-def labels_in(gold: NDArray[np.int32], labels: LabelSet) -> Numbers:
+def labels_in(gold: Labels, labels: LabelSet) -> Integers:
     """The labels of a domain, of whose tokens gold has the labels: all that spell a type it has seen.
 
     So it can spell an entity that is longer than all it has seen.
@@ -74,7 +71,7 @@ def labels_in(gold: NDArray[np.int32], labels: LabelSet) -> Numbers:
     return np.array([i for i, name in enumerate(labels.names) if name == "O" or name[2:] in types])
 
 
-def with_labels(chains: ChainBatch, own: Numbers, order: int) -> ChainBatch:
+def with_labels(chains: ChainBatch, own: Integers, order: int) -> ChainBatch:
     """The chains when only some labels are possible."""
     unary, transition, start, end, edge = chains.potentials
     size = unary.shape[1]

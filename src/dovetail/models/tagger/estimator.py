@@ -7,27 +7,34 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dovetail.arrays import offsets_of
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.compile.documents import token_documents
-from dovetail.features.compile.repeats import share_repeated
+from dovetail.features.compile.repeats import repeats, share_repeated
 from dovetail.modelfile import Arrays
-from dovetail.models.answer import Answer
-from dovetail.models.inputs import as_sentences, check_as_many, check_probability, check_size, check_tags, purpose
-from dovetail.models.tagger.compact import CompactEstimator
-from dovetail.models.tagger.entities import entity_probabilities
+from dovetail.models.answer import Answer, probable
+from dovetail.models.inputs import (
+    as_sentences,
+    check_as_many,
+    check_examples,
+    check_probability,
+    check_size,
+    check_tags,
+)
+from dovetail.models.linear import CompactEstimator, LinearEstimator
+from dovetail.models.tagger.agreement import STRENGTHS, agreed
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.labels import LabelSet
-from dovetail.models.tagger.model import ChainModel, ChainTraining, best_with_bias, chain_training
+from dovetail.models.tagger.model import ChainModel, ChainTraining, Tuning, chain_training
 from dovetail.models.tagger.settings import TaggerSettings
-from dovetail.models.tagger.tuning import COARSE_BALANCES, Tuning, agreeing, balanced, calibration
 from dovetail.models.training import Run
-from dovetail.scorers.compiled import PartSettings, Spread
+from dovetail.scorers.compiled import Spread
 from dovetail.structures.chain import ChainBatch
+from dovetail.structures.contract import Floats, Labels
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Document, Sentence, Span, as_span
 from dovetail.text.spans import flat_tags
@@ -39,7 +46,7 @@ Input = Sequence[Sentence] | Sequence[Sequence[str]] | Sequence[Document]
 
 
 @dataclass(kw_only=True, eq=False)
-class Tagger(TaggerSettings, CompactEstimator):
+class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
     """A conditional random field over sentences (order 0: a MaxEnt classifier of tokens).
 
     Sentences are ``Sentence`` objects, or plain lists of words. Tags are given to ``fit`` or read from the ``target``
@@ -76,26 +83,16 @@ class Tagger(TaggerSettings, CompactEstimator):
     def _examples(self, given: Any, answers: Any, what: str) -> list[Sentence]:
         """Sentences with their tags in the target layer."""
         corpus = as_sentences(given)
-        tags = [s.layers.get(self.target, ()) for s in corpus] if answers is None else answers
-        if answers is None:
-            lacking = next((i for i, (s, t) in enumerate(zip(corpus, tags, strict=True)) if len(s) != len(t)), None)
-            if lacking is not None:
-                has = ", ".join(["word", *corpus[lacking].layers])
-                raise DovetailError(
-                    f"{what} sentence {lacking + 1} has no layer {self.target!r} {purpose(what)} (it has {has}); "
-                    f"name the right one as target"
-                )
-        else:
-            check_as_many(corpus, tags, what, "tag sequences")
-        check_tags(tags, what)
-        for i, (sentence, own) in enumerate(zip(corpus, tags, strict=True)):
-            if len(sentence) != len(own):
-                raise DovetailError(f"{what} sentence {i + 1} has {len(sentence)} words but {len(own)} tags")
-        if what == "training" and not any(map(len, corpus)):
-            raise DovetailError("the training data has no tokens; check the file and its format")
-        if answers is None:
-            return corpus
-        return [s.with_layer(self.target, tuple(own)) for s, own in zip(corpus, tags, strict=True)]
+        if answers is not None:
+            check_as_many(corpus, answers, what, "tag sequences")
+            check_tags(answers, what)
+            for number, (sentence, tags) in enumerate(zip(corpus, answers, strict=True), 1):
+                if len(sentence) != len(tags):
+                    raise DovetailError(f"{what} sentence {number} has {len(sentence)} words but {len(tags)} tags")
+            corpus = [s.with_layer(self.target, tuple(tags)) for s, tags in zip(corpus, answers, strict=True)]
+        check_examples(corpus, self.target, what)
+        check_tags(self.tags_of(corpus), what)
+        return corpus
 
     def tags_of(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
         """The tags of sentences in the target layer."""
@@ -110,16 +107,9 @@ class Tagger(TaggerSettings, CompactEstimator):
         tags = self.tags_of(corpus)
         model = ChainModel(features, {}, {}, LabelSet.learn(tags, self.scheme), self.order, self.constrain)
         spread = Spread(token_documents(corpus), self.min_documents) if self.min_documents > 1 else None
-        return chain_training(
-            model,
-            half_loosened(corpus) if features.looks_elsewhere else corpus,
-            tags,
-            observed_only=self.observed_only,
-            settings=PartSettings(self.min_count, self.hash_bits, self.merge_twins, self._threads(), spread),
-            loss=self._loss(),
-            l2=self.l2,
-            l1=self.l1,
-        )
+        seen = half_loosened(corpus) if features.looks_elsewhere else corpus
+        how = self._how(self.min_count, twins=self.merge_twins, spread=spread)
+        return chain_training(model, seen, tags, observed_only=self.observed_only, **how)
 
     def features_for(self, corpus: Sequence[Sentence], dev: Sequence[Sentence] | None) -> FeatureSet:
         """The feature set, less what reads layers to ignore, or layers that a named set wants and no sentence has.
@@ -129,42 +119,42 @@ class Tagger(TaggerSettings, CompactEstimator):
         features = FeatureSet.of(self.features)
         if features.looks_elsewhere and not whole_documents(corpus, dev):
             features = features.without_elsewhere()
-        features = cast(FeatureSet, usable(features, corpus, {self.target, *self.ignore}))
+        features = cast(FeatureSet, self._usable(features, corpus, {self.target}))
         if self.order == 0 and any(t.edge for t in features.templates):
             raise DovetailError("edge(...) templates look at two labels, and with order 0 each label stands alone")
         return features
 
-    def _dev_scorer(self, training: ChainTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
-        return self.scorer_of(training.dev_scorer(held_out), training.model.labels, self.tags_of(held_out))
+    def _balances(self, model: ChainModel) -> bool:
+        return self.balance and model.labels.scheme is not None
 
-    def scorer_of(
-        self, chains: Callable[[NDArray[np.float64]], ChainBatch], labels: LabelSet, gold: Sequence[Sequence[str]]
-    ) -> Callable[[NDArray[np.float64]], float]:
-        """A function from weights to the score of the chains that they make, under the best of some biases of O."""
-        chunks = labels.scheme is not None
-        biases = COARSE_BALANCES if self.balance and chunks else (0.0,)
-
-        def dev_score(weight: NDArray[np.float64]) -> float:
-            batch = chains(weight)
-            answers = [labels.decode(best_with_bias(batch, labels, bias), batch.offsets) for bias in biases]
-            return max(tagging_score(gold, answer, chunks) for answer in answers)
-
-        return dev_score
+    def _rater(self, model: ChainModel, held_out: list[Sentence]) -> Callable[[Labels], float]:
+        gold, offsets, labels = self.tags_of(held_out), offsets_of(held_out), model.labels
+        return lambda found: tagging_score(gold, labels.decode(found, offsets), labels.scheme is not None)
 
     def _tuned(self, model: ChainModel, held_out: list[Sentence], training: Any) -> ChainModel:
         return self.tuning(model, held_out).applied(model)
 
     def tuning(self, model: ChainModel, held_out: list[Sentence]) -> Tuning:
         """What held-out sentences decide about a model, as far as the settings let them."""
-        gold, threads = self.tags_of(held_out), self._threads()
-        factor = calibration(model, held_out, gold, threads) if self.calibrate else 1.0
+        factor = model.calibration(held_out, self.tags_of(held_out), self._threads()) if self.calibrate else 1.0
         model = model.scaled(factor)
-        if model.labels.scheme is not None:
-            if self.agree:
-                model = agreeing(model, held_out, gold, threads)
-            if self.balance:
-                model = balanced(model, held_out, gold, threads)
+        if self.agree and model.labels.scheme is not None:
+            model = self._agreeing(model, held_out)
+        if self._balances(model):
+            model = self._balanced(model, held_out)
         return Tuning(factor, model.agreement, model.outside)
+
+    def _agreeing(self, model: ChainModel, held_out: list[Sentence]) -> ChainModel:
+        """The model with the strength of agreement within documents that scores best; of equal ones, the smallest.
+
+        Without documents nothing is tried: agreement is for text whose sentences belong together.
+        """
+        if all(s.document is None for s in held_out):
+            return model
+        rate, chains = self._rater(model, held_out), replace(model, agreement=0.0).batch(held_out, self._threads())
+        tried = agreed(chains, repeats(Columns.of(held_out, ())), model.labels, STRENGTHS)
+        scores = np.array([rate(model.best(batch)) for batch in tried])
+        return replace(model, agreement=STRENGTHS[int(np.argmax(scores - 1e-9 * np.arange(len(scores))))])
 
     # answers
 
@@ -173,40 +163,34 @@ class Tagger(TaggerSettings, CompactEstimator):
         decode, best = self._model().labels.decode, self._model().best
         return [tags for batch in self.chains(X) for tags in decode(best(batch), batch.offsets)]
 
-    def predict_marginals(self, X: Input) -> list[NDArray[np.float64]]:
+    def predict_marginals(self, X: Input) -> list[Floats]:
         """For every sentence the probability of each label at each token, [tokens, labels]; columns as ``classes_``."""
-        found: list[NDArray[np.float64]] = []
-        for batch in self.chains(X):
-            unary = batch.marginals().unary
-            found.extend(np.split(unary, batch.offsets[1:-1]))
-        return found
+        every = self.chains(X)
+        return [own for batch in every for own in np.split(batch.marginals().unary, batch.offsets[1:-1])]
 
     def predict_entities(self, sentences: Input, threshold: float = 0.0) -> list[list[Span]]:
         """The entities of the best tagging, each with the exact probability that just this span has just this type."""
         check_probability("threshold", threshold)
         return [
-            [s for s in sentence.located(spans) if (s.probability or 0.0) >= threshold]
+            probable(sentence.located(spans), threshold)
             for some in self._batches(as_sentences(sentences))
             for sentence, spans in zip(some, self._entities(some), strict=True)
         ]
 
     def _entities(self, sentences: Sequence[Sentence]) -> list[list[Span]]:
         """The entities of a batch of sentences, with their probabilities."""
-        return entity_probabilities(self._model(), self._chains(sentences))
-
-    def _chains(self, sentences: Sequence[Sentence]) -> ChainBatch:
-        chains: ChainBatch = self._model().batch(sentences, self._threads())
-        return chains
+        found: list[list[Span]] = self._model().with_probabilities(self._batch(sentences))
+        return found
 
     def span_probability(self, sentence: Sentence | Sequence[str], span: Span | tuple[int, int, str]) -> float:
         """The exact probability that the tokens of a span form an entity of its type, no longer and no shorter."""
         [one], span = self._filled([as_sentence(sentence)]), as_span(span)
         if not 0 <= span.start < span.end <= len(one):
             raise DovetailError(f"the span {span.start} to {span.end} does not lie in a sentence of {len(one)} words")
-        types = self._model().labels.types
-        if span.label not in types:
+        model = self._model()
+        if span.label not in (types := model.labels.types):
             raise DovetailError(f"label={span.label!r}: choose one that the tagger knows: {', '.join(types)}")
-        return entity_probabilities(self._model(), self._chains([one]), [[span]])[0][0].probability or 0.0
+        return model.with_probabilities(self._batch([one]), [[span]])[0][0].probability or 0.0
 
     def _answers(self, sentences: Sequence[Sentence], probabilities: bool) -> Iterator[Answer]:
         """The tags in the target layer and, for chunk tags, the entities with their probabilities."""
@@ -215,28 +199,13 @@ class Tagger(TaggerSettings, CompactEstimator):
             for sentence, spans in zip(sentences, self._entities(sentences), strict=True):
                 yield Answer({self.target: flat_tags(spans, len(sentence))}, tuple(spans))
             return
-        batch = self._chains(sentences)
-        for tags in model.labels.decode(model.best(batch), batch.offsets):
-            yield self._answer(tags)
+        batch = self._batch(sentences)
+        yield from self._decoded(batch, model.best(batch), sentences)
 
-    def _answer(self, tags: Sequence[str], probability: float | None = None) -> Answer:
-        spans = None if self._model().labels.scheme is None else ()
-        return Answer({self.target: tuple(tags)}, spans, probability=probability)
-
-    def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
-        batch, decode = self._chains(sentences), self._model().labels.decode
-        labels, scores = batch.kbest(k)
-        ranked = [decode(row, batch.offsets) for row in labels]
-        probability = np.exp(scores - batch.log_partition()[:, None]).tolist()
-        for i in range(len(batch)):
-            found = [j for j in range(k) if scores[i, j] > -np.inf]
-            yield [self._answer(ranked[j][i], probability[i][j]) for j in found]
-
-    def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
-        batch, decode = self._chains(sentences), self._model().labels.decode
-        drawn = [decode(labels, batch.offsets) for labels in batch.sample(n, rng)]
-        for each in zip(*drawn, strict=True):
-            yield [self._answer(tags) for tags in each]
+    def _decoded(self, batch: ChainBatch, found: Labels, sentences: Sequence[Sentence]) -> list[Answer]:
+        labels = self._model().labels
+        spans = None if labels.scheme is None else ()
+        return [Answer({self.target: tuple(tags)}, spans) for tags in labels.decode(found, batch.offsets)]
 
     def score(self, X: Input, y: Sequence[Sequence[str]] | None = None) -> float:
         """Entity F1 in percent, or token accuracy in percent for plain labels."""
@@ -245,7 +214,7 @@ class Tagger(TaggerSettings, CompactEstimator):
 
     def chains(self, sentences: Input) -> Iterator[ChainBatch]:
         """The chains of the sentences, many at a time: for answers that no other method gives."""
-        return (self._chains(some) for some in self._batches(as_sentences(sentences)))
+        return (self._batch(some) for some in self._batches(as_sentences(sentences)))
 
     def explain(self, sentence: Sentence | Sequence[str], position: int) -> Explanation:
         """Why the token at ``position`` has its tag."""
@@ -263,27 +232,10 @@ class Tagger(TaggerSettings, CompactEstimator):
         found.model_, found.card_, found.layers_ = self._model().pruned(smallest), self.card_, self.layers_
         return found
 
-    def _stored_settings(self) -> dict[str, Any]:
-        return super()._stored_settings() | {"features": self._model().features.name}
-
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
         self.model_ = ChainModel.from_file(header, arrays, functions)
         if self.features not in SETS:
             self.features = self.model_.features
-
-    # inner workings
-
-    def _layers_read(self) -> tuple[str, ...]:
-        return tuple(layer for layer in self._model().features.columns if layer != "word")
-
-
-def usable(features: Any, corpus: Sequence[Sentence], hidden: set[str]) -> Any:
-    """A feature set, less what reads hidden layers, or layers that a named set wants and no sentence has."""
-    missing = {c for c in features.columns if c != "word" and not any(c in s.layers for s in corpus)}
-    features = features.without_columns(hidden | (missing & features.optional))
-    if not features.templates:
-        raise DovetailError("no feature template is left; give some that read words or layers that the data has")
-    return features
 
 
 def whole_documents(corpus: Sequence[Sentence], dev: Sequence[Sentence] | None) -> bool:

@@ -67,7 +67,7 @@ def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Expla
     """Explain the tag of one token in the best tagging of the sentence, against the most probable other tag."""
     chains = model.batch([sentence], threads=1)
     sentence = with_derived(sentence, model.features)
-    best = model.best(chains)
+    best = model.best_labels(chains, model.outside)
     probability = chains.marginals().unary[position]
     shown = model.labels.shown
     tag = int(best[position])
@@ -84,13 +84,8 @@ def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Expla
             for f, row in zip(pairs, _weights_of(model.edge, pairs), strict=True):
                 evidence.append(Evidence(f.name, float(row[before * size + tag]), float(row[before * size + rival])))
         state = before if model.order == 1 else _pair_state(best, position, len(shown))
-        evidence.append(
-            Evidence(
-                f"after {shown[before]}",
-                float(model.transition[state, tag]),
-                float(model.transition[state, rival]),
-            )
-        )
+        after = model.transition[state]
+        evidence.append(Evidence(f"after {shown[before]}", float(after[tag]), float(after[rival])))
     evidence = sorted((e for e in evidence if e.weight or e.against), key=lambda e: -e.margin)
     by_name = {name: sum(p for n, p in zip(shown, probability.tolist(), strict=True) if n == name) for name in shown}
     ranked = sorted(by_name.items(), key=lambda pair: -pair[1])

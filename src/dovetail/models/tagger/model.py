@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,24 +15,25 @@ from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.repeats import repeats
-from dovetail.features.resources.templates import unpacked
 from dovetail.learning.objective import Gold, of_tokens
-from dovetail.models.linear import Arrays, LinearModel, LinearTraining, numbers_in
+from dovetail.modelfile import Arrays
+from dovetail.models.linear import LinearModel, LinearTraining, numbers_in
 from dovetail.models.tagger.agreement import agreed
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.scorers.chain import EDGE, NODE, TRANSITION, ChainForm, Forbidden
 from dovetail.scorers.transitions import Transitions, state_count, states_within
 from dovetail.scorers.weights import Weights
 from dovetail.structures.chain import ChainBatch
-from dovetail.text.sentence import Sentence
-
-Floats = NDArray[np.float64]
-Items = NDArray[np.int64]
+from dovetail.structures.contract import Booleans, Floats, Integers, Labels
+from dovetail.text.sentence import Sentence, Span
+from dovetail.text.tags import tags_to_spans
 
 
 @dataclass(frozen=True)
 class ChainModel(LinearModel):
     """Everything that tagging needs."""
+
+    feature_kind: ClassVar = FeatureSet
 
     labels: LabelSet
     order: int
@@ -64,17 +65,35 @@ class ChainModel(LinearModel):
 
     def templates(self) -> dict[str, Sequence[Template]]:
         """The templates that look at one label, and those that look at two."""
-        found = {NODE: [t for t in self.features.templates if not t.edge]}
-        edge = [t for t in self.features.templates if t.edge]
-        return found | ({EDGE: edge} if edge else {})
+        return {NODE: (), **self.features.parts}
 
     def compilers(self, sentences: Sequence[Sentence]) -> Mapping[str, Compiler]:
         """One for all."""
         return dict.fromkeys(self.templates(), Compiler(columns_for(sentences, self.features), sentences))
 
-    def best(self, chains: ChainBatch) -> NDArray[np.int32]:
+    def best(self, chains: ChainBatch) -> Any:
         """The tagging to answer with, [tokens]."""
-        return best_with_bias(chains, self.labels, self.outside)
+        return self.best_with(chains, self.outside)
+
+    def best_with(self, batch: ChainBatch, bias: float) -> Any:
+        """The same with another bias of O."""
+        return self.best_labels(batch, bias)
+
+    def best_labels(self, chains: ChainBatch, bias: float) -> Labels:
+        """The best tagging when ``bias`` is added to every score of the label O, [tokens]."""
+        if not bias:
+            return chains.best()
+        unary = chains.potentials.unary.copy()
+        unary[:, self.labels.names.index("O")] += bias
+        return replace(chains, potentials=chains.potentials._replace(unary=unary)).best()
+
+    def knows(self, answer: Sequence[str]) -> bool:
+        """Whether these tags are all among the labels."""
+        return bool((self.labels.encode([answer]) >= 0).all())
+
+    def numbered(self, sentences: Sequence[Sentence], answers: Sequence[Sequence[str]]) -> Labels:
+        """The numbers of tags, [tokens]."""
+        return self.labels.encode(answers)
 
     def batch(
         self, sentences: Sequence[Sentence], threads: int, compiled: Mapping[str, Compiler] | None = None
@@ -85,6 +104,35 @@ class ChainModel(LinearModel):
         if not self.agreement:
             return chains
         return agreed(chains, repeats(compiled[NODE].columns), self.labels, [self.agreement])[0]
+
+    def with_probabilities(self, batch: ChainBatch, spans: Sequence[Sequence[Span]] | None = None) -> list[list[Span]]:
+        """The given entities of every sentence, or those of the best tagging, with their exact probabilities.
+
+        That just these tokens, no fewer and no more, are an entity of this type: a sum over all taggings in which they
+        spell it and the next label does not make it longer, not a product of token marginals.
+        """
+        if spans is None:
+            tags = self.labels.decode(self.best_labels(batch, self.outside), batch.offsets)
+            spans = [[Span(*span) for span in tags_to_spans(each)] for each in tags]
+        spellings, continuing = cache(self.labels.spellings), cache(self.labels.continuing)
+        asked = [(i, span) for i, each in enumerate(spans) for span in each]
+        queries = [
+            (k, path, before)
+            for k, (_, span) in enumerate(asked)
+            for path, before in spellings(span.label, span.end - span.start, self.constrain)
+        ]  # none where no labels spell such an entity
+        probability = np.zeros(len(asked))
+        if queries:
+            found = batch.path_probabilities(
+                [asked[k][0] for k, _, _ in queries],
+                [asked[k][1].start for k, _, _ in queries],
+                [path for _, path, _ in queries],
+                not_before=np.array([before for _, _, before in queries]),
+                not_after=np.array([continuing(asked[k][1].label) for k, _, _ in queries]),
+            )
+            np.add.at(probability, [k for k, _, _ in queries], found)
+        chances = iter(probability.tolist())
+        return [[replace(span, probability=min(next(chances), 1.0)) for span in each] for each in spans]
 
     def within(self, labels: LabelSet) -> ChainModel:
         """The model that knows only some of its labels."""
@@ -107,32 +155,37 @@ class ChainModel(LinearModel):
         }
 
     @classmethod
-    def from_file(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any] = ()) -> ChainModel:
-        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+    def _stored(cls, header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         labels, order = LabelSet(tuple(header["labels"]), header["scheme"]), int(header["order"])
         size = len(labels.names)
         if arrays[TRANSITION].shape != (state_count(size, order), size):
             raise ValueError("the table of transitions does not fit the labels")
-        features, resources = header["features"], unpacked(header.get("resources", {}), arrays)
-        made = cls(
-            FeatureSet.from_lines(features["name"], features["templates"], functions, resources),
-            {},
-            {TRANSITION: arrays[TRANSITION]},
-            labels,
-            order,
-            bool(header["constrain"]),
-            float(header.get("outside", 0.0)),
-            float(header.get("agreement", 0.0)),
-        )
-        names = [NODE, *([EDGE] if {"edge.keys", "edge.rest"} & set(arrays) else [])]
-        return replace(made, parts=cls.stored_parts(header, arrays, names, made.form))
+        tuned = {name: float(header.get(name, 0.0)) for name in ("outside", "agreement")}
+        own = {"labels": labels, "order": order, "constrain": bool(header["constrain"])}
+        return {"tables": {TRANSITION: arrays[TRANSITION]}, **own, **tuned}
+
+    def _stored_parts(self, header: dict[str, Any], arrays: Arrays) -> Sequence[str]:
+        return [NODE, *([EDGE] if {"edge.keys", "edge.rest"} & set(arrays) else [])]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What dev data has decided about a tagger: see ``Tagger.calibrate``, ``Tagger.agree`` and ``Tagger.balance``."""
+
+    factor: float = 1.0
+    agreement: float = 0.0
+    outside: float = 0.0
+
+    def applied(self, model: ChainModel) -> ChainModel:
+        """The model so tuned."""
+        return replace(model.scaled(self.factor), agreement=self.agreement, outside=self.outside)
 
 
 @dataclass
 class ChainTraining(LinearTraining[ChainModel]):
     """A corpus of tags made ready."""
 
-    def outputs_in(self, part: str, init: ChainModel) -> Items:
+    def outputs_in(self, part: str, init: ChainModel) -> Integers:
         """The number of each label, or pair of labels, in another model, -1 for none."""
         labels = numbers_in(self.model.labels.names, init.labels.names)
         if part == NODE:
@@ -151,9 +204,8 @@ class ChainTraining(LinearTraining[ChainModel]):
         return form.transitions.initial(init.transition, self.outputs_in(NODE, init))
 
     def dev_scorer(self, sentences: Sequence[Sentence]) -> Any:
-        """A function from weights to the chains of other sentences, which are compiled once."""
-        reader = self.reader(sentences, replace(self.scorer.form, forbidden=self.model.form.forbidden))  # type: ignore[type-var]
-        return reader.batch
+        """A function from weights to the chains of other sentences, ruled as in answers."""
+        return self.reader(sentences, replace(self.scorer.form, forbidden=self.model.form.forbidden)).batch  # type: ignore[type-var]
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""
@@ -183,12 +235,12 @@ def chain_training(
     return ChainTraining.prepare(model, form, compiled, offsets, right, observed=observed, **how)
 
 
-def chain_gold(gold: NDArray[np.int32], offsets: Items, size: int) -> Gold:
+def chain_gold(gold: Labels, offsets: Integers, size: int) -> Gold:
     """The right labels of all sentences or of some, and what is allowed where they are not known (-1)."""
     return of_tokens(np.maximum(gold, 0), offsets, allowed_labels(gold, size))
 
 
-def allowed_labels(gold: NDArray[np.int32], size: int) -> NDArray[np.bool_] | None:
+def allowed_labels(gold: Labels, size: int) -> Booleans | None:
     """The labels that each token may have in training, [tokens, size]: all where gold is -1. None: all are known."""
     unknown = gold < 0
     if not unknown.any():
@@ -199,7 +251,7 @@ def allowed_labels(gold: NDArray[np.int32], size: int) -> NDArray[np.bool_] | No
     return allowed
 
 
-def _pairs(gold: NDArray[np.int32], offsets: Items, size: int) -> NDArray[np.int32]:
+def _pairs(gold: Labels, offsets: Integers, size: int) -> Labels:
     """The number of the pair (previous label, label) at each token, -1 where there is none. Shape [tokens]."""
     previous = np.concatenate([[-1], gold[:-1]]).astype(np.int32)
     previous[offsets[:-1][np.diff(offsets) > 0]] = -1
@@ -211,12 +263,3 @@ def forbidden(labels: LabelSet, order: int, constrain: bool) -> Forbidden:
     if not constrain:
         return Forbidden.nothing(len(labels.names), order)
     return Forbidden.pairs(*labels.forbidden(), order)
-
-
-def best_with_bias(chains: ChainBatch, labels: LabelSet, bias: float) -> NDArray[np.int32]:
-    """The best tagging when ``bias`` is added to every score of the label O, [tokens]."""
-    if not bias:
-        return chains.best()
-    unary = chains.potentials.unary.copy()
-    unary[:, labels.names.index("O")] += bias
-    return replace(chains, potentials=chains.potentials._replace(unary=unary)).best()
