@@ -9,6 +9,7 @@ Components are shared out to threads, each with random numbers of its own: the s
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Thread, current_thread, main_thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,41 +70,71 @@ def unfit(wiring: Wiring) -> str:
     return ""
 
 
-def annealed(wiring: Wiring, values: Integers, samples: int, seed: int, unsure: float | None, random: bool) -> Integers:
-    """The values of the best sample while the temperature falls from 1 in a straight line: [variables]."""
+def annealed(
+    wiring: Wiring, values: Integers, samples: int, seed: int, unsure: float | None, random: bool
+) -> tuple[Integers, bool]:
+    """The values of the best sample while the temperature falls from 1 in a straight line, [variables]; and whether
+    Ctrl-C ended it."""
     s = compiled(wiring)
     labels = _labels(wiring, s, None if random else values, seed)
     active = _active(wiring, s, unsure)
     best = labels.copy()
-    out = values.copy()
-
-    def work(component: int) -> None:
-        _anneal(s, component, active, labels, best, out, samples, np.uint64((seed + component * 0x9E3779B9) % 2**63))
-
-    _over_components(wiring, work)
-    _values(s, best, out)
-    return out
-
-
-def frequencies(wiring: Wiring, values: Integers, samples: int, warm: int, seed: int, unsure: float | None) -> Floats:
-    """How often each state comes in the first and in the second half of the samples: [2, states]."""
-    s = compiled(wiring)
-    labels, active = _labels(wiring, s, values, seed), _active(wiring, s, unsure)
-    counts = np.zeros((2, wiring.states))
-    current = values.copy()
+    out, stop = values.copy(), np.zeros(1, bool)
 
     def work(component: int) -> None:
         start = np.uint64((seed + component * 0x9E3779B9) % 2**63)
-        _count(s, component, active, labels, current, wiring.ptr, counts, samples, warm, start)
+        _anneal(s, component, active, labels, best, out, samples, start, stop)
 
-    _over_components(wiring, work)
-    return counts
+    interrupted = _over_components(wiring, work, stop)
+    _values(s, best, out)
+    return out, interrupted
 
 
-def _over_components(wiring: Wiring, work: Callable[[int], None]) -> None:
-    """Do some work on each component, on as many threads as a structure asks for."""
+def frequencies(
+    wiring: Wiring, values: Integers, samples: int, warm: int, seed: int, unsure: float | None
+) -> tuple[Floats, Integers, bool]:
+    """How often each state comes in the first and in the second half of the samples, [2, states]; the values of the
+    last one, [variables]; and whether Ctrl-C ended it."""
+    s = compiled(wiring)
+    labels, active = _labels(wiring, s, values, seed), _active(wiring, s, unsure)
+    counts = np.zeros((2, wiring.states))
+    current, stop = values.copy(), np.zeros(1, bool)
+
+    def work(component: int) -> None:
+        start = np.uint64((seed + component * 0x9E3779B9) % 2**63)
+        _count(s, component, active, labels, current, wiring.ptr, counts, samples, warm, start, stop)
+
+    interrupted = _over_components(wiring, work, stop)
+    return counts, current, interrupted
+
+
+def _over_components(wiring: Wiring, work: Callable[[int], None], stop: NDArray[np.bool_]) -> bool:
+    """Do some work on each component, on as many threads as a structure asks for; whether Ctrl-C came.
+
+    Kernels do not hear of Ctrl-C, but look at ``stop`` [1]. So they run beside the main thread, if this is the one.
+    """
     wanted = [getattr(structure, "threads", 1) for structure in wiring.structures] or [1]
-    run_shards(work, range(wiring.components), None if None in wanted else max(wanted))
+    threads, failed = None if None in wanted else max(wanted), []
+
+    def run() -> None:
+        try:
+            run_shards(work, range(wiring.components), threads)
+        except BaseException as error:  # raised again below
+            failed.append(error)
+
+    if current_thread() is not main_thread():
+        run()
+    else:
+        worker = Thread(target=run, daemon=True)
+        worker.start()
+        while worker.is_alive():
+            try:
+                worker.join(0.05)
+            except KeyboardInterrupt:
+                stop[0] = True
+    if failed:
+        raise failed[0]
+    return bool(stop[0])
 
 
 def compiled(wiring: Wiring) -> Sites:
@@ -360,6 +391,7 @@ def _anneal(
     values: Integers,
     samples: int,
     state: np.uint64,
+    stop: NDArray[np.bool_],
 ) -> None:
     """So many sweeps over a component while it cools; ``best`` gets the labels with the highest score."""
     first, last = s.component_ptr[component], s.component_ptr[component + 1]
@@ -371,6 +403,8 @@ def _anneal(
     out = np.empty(most)
     gain, highest = 0.0, 0.0
     for sweep in range(samples):
+        if stop[0]:
+            return
         temperature = max(1.0 - sweep / samples, 1e-6)
         for i in range(first, last):
             t = s.order[i]
@@ -400,6 +434,7 @@ def _count(
     samples: int,
     warm: int,
     state: np.uint64,
+    stop: NDArray[np.bool_],
 ) -> None:
     """Sweeps over a component; how often its states come after ``warm`` ones, in two halves, is added to counts."""
     first, last = s.component_ptr[component], s.component_ptr[component + 1]
@@ -410,6 +445,8 @@ def _count(
         _put(s, t, labels[t], labels, values)
     out = np.empty(most)
     for sweep in range(warm + samples):
+        if stop[0]:
+            return
         for i in range(first, last):
             t = s.order[i]
             if active[t]:
