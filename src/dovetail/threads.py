@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from threading import current_thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,11 +16,17 @@ from numpy.typing import NDArray
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 UNEVEN = 0.25  # of a thread's share of the work
+PREFIX = "dovetail-pool"
 
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="dovetail")
+    return ThreadPoolExecutor(threads, thread_name_prefix=PREFIX)
+
+
+def _within_pool() -> bool:
+    """Whether this is a thread of a pool: if it waited for others of the same pool, all might wait for each other."""
+    return current_thread().name.startswith(PREFIX)
 
 
 if hasattr(os, "register_at_fork"):
@@ -39,7 +46,7 @@ def run_shards(
     [3, 6]
     """
     threads = min(threads or os.cpu_count() or 1, len(shards))
-    if threads <= 1:
+    if threads <= 1 or _within_pool():
         return [function(shard) for shard in shards]
     return list(_pool(threads).map(function, shards))
 
@@ -66,8 +73,9 @@ def run_ranges(
     ``work`` is the number of items, or the cumulative work before each item, [items + 1].
     """
     ranges = work if isinstance(work, list) else ranges_of(work, threads)
-    if len(ranges) == 1:
-        function(*ranges[0])
+    if len(ranges) == 1 or _within_pool():
+        for low, high in ranges:
+            function(low, high)
         return
     for future in [_pool(threads).submit(function, low, high) for low, high in ranges]:
         future.result()

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from numpy.testing import assert_allclose
 
-from tests.joint.graphs import graphs
+from dovetail.joint import Graph, Table
+from tests.joint.graphs import chain, graphs, tokens_of
 
-some = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-few = settings(some, max_examples=6, derandomize=True)
+some = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(some, max_examples=4, derandomize=True)
 
 
 @some
@@ -77,10 +78,24 @@ def assert_as_frequent(graph, found, truth):
     assert np.abs(found.probability - truth.probability)[mixed].sum() < 0.03 * max(mixed.sum(), 1)
 
 
-@some
-@given(graphs(hard=False, chains=True))
 @pytest.mark.parametrize("moves", ["sites", "blocks"])
-def test_annealing_finds_good_answers(moves, graph):
-    found, truth = graph.solve("gibbs", samples=300, moves=moves), graph.solve("brute")
+@settings(some, max_examples=8)
+@given(graphs(hard=False, chains=True))
+def test_annealing_never_exceeds_the_best(moves, graph):
+    found, truth = graph.solve("gibbs", samples=60, moves=moves), graph.solve("brute")
     assert (found.scores <= truth.scores + 1e-7).all()
-    assert found.score > truth.score - 2.0
+    assert not np.isfinite(found.bounds).any()
+
+
+@pytest.mark.parametrize(("moves", "samples"), [("sites", 300), ("blocks", 60)])
+def test_annealing_mostly_finds_the_best(moves, samples):
+    """A heuristic may miss: in at most two of twenty small graphs."""
+    missed = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        graph = Graph()
+        words = tokens_of(graph.add(chain(rng, (2, 3), 3)), (2, 3))
+        graph.couple(Table(rng.normal(size=(3, 3, 3)), own=True), words[[0, 1, 0]], words[[2, 3, 4]])
+        found, truth = graph.solve("gibbs", samples=samples, moves=moves), graph.solve("brute")
+        missed += found.score < truth.score - 1e-6
+    assert missed <= 2

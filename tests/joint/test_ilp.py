@@ -19,7 +19,7 @@ from dovetail.joint.program import Components, Program
 from tests.joint.graphs import chain, graphs, segments, tokens_of, trees
 from tests.structures.cases import CASES
 
-some = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @some
@@ -38,7 +38,7 @@ def test_programs_are_exact(graph, pruned):
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-@settings(some, max_examples=15)
+@settings(some, max_examples=8)
 @given(st.data())
 def test_programs_without_couplings_have_the_best_answer(case, data):
     batch, _ = data.draw(case.batches(max_scale=5.0))
@@ -54,7 +54,7 @@ def test_programs_without_couplings_have_the_best_answer(case, data):
 
 
 @pytest.mark.parametrize("name", ["grammar", "nested", "chain", "semimarkov", "projective", "groups"])
-@settings(some, max_examples=15)
+@settings(some, max_examples=8)
 @given(st.data())
 def test_every_structure_can_be_coupled(name, data):
     case = CASES[name]

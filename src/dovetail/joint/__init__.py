@@ -25,6 +25,7 @@ from dovetail.joint.factors import (
     scored_by,
 )
 from dovetail.joint.graph import Graph, Node, Variables
+from dovetail.joint.many import marginals_all, solve_all
 from dovetail.joint.result import Beliefs, Result
 
 __all__ = [
@@ -40,8 +41,10 @@ __all__ = [
     "equals",
     "exactly_one",
     "implies",
+    "marginals_all",
     "not_both",
     "penalties",
     "same_label",
     "scored_by",
+    "solve_all",
 ]

@@ -2,11 +2,13 @@
 
 A factor gives every joint value of its variables a log potential; minus infinity forbids it. Engines ask a kind for
 four things, each for m factors at once: its score, its best values, its messages, and its potentials for one variable
-when the others are known. A new kind is one class here.
+when the others are known. A new kind is one class: it owes its score, from which the rest follows by writing out all
+joint values; where these are many, it overrides the rest.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +29,19 @@ Incoming = Sequence[Floats]
 
 
 class Factor(ABC):
-    """m factors of one kind, each over ``arity`` variables."""
+    """m factors of one kind, each over ``arity`` variables.
+
+    A kind owes ``name``, ``sizes`` and ``scores``; ``some``, too, if its factors differ from each other.
+
+    >>> class Odd(Factor):
+    ...     name = "odd"
+    ...     def sizes(self):
+    ...         return None
+    ...     def scores(self, values):
+    ...         return np.where(values.sum(axis=1) % 2 == 1, 0.0, -np.inf)
+    >>> Odd().best([np.array([[0.0, 2.0]]), np.array([[0.0, 1.0]])])
+    (array([[1, 0]]), array([2.]))
+    """
 
     name: str
     """What errors and explanations call it."""
@@ -40,24 +54,30 @@ class Factor(ABC):
     def scores(self, values: Integers) -> Floats:
         """The log potential of joint values [m, arity]: [m]."""
 
-    @abstractmethod
     def best(self, incoming: Incoming) -> tuple[Integers, Floats]:
         """The joint values with the highest potential plus messages, [m, arity], and how high it is, [m]."""
+        return self._written(incoming).best(incoming)
 
-    @abstractmethod
     def messages(self, incoming: Incoming, temperature: float) -> list[Floats]:
         """Log messages to each variable, [m, values], from those of the others.
 
         ``T log sum exp((potential + incoming) / T)`` over the values of the others: their maximum as T goes to zero.
         """
+        return self._written(incoming).messages(incoming, temperature)
 
-    @abstractmethod
     def log_partition(self, incoming: Incoming, temperature: float) -> Floats:
         """The same over the values of all variables: [m]."""
+        return self._written(incoming).log_partition(incoming, temperature)
 
-    @abstractmethod
     def given(self, variable: int, values: Integers) -> Floats:
         """The potentials of each value of one variable, [m, values], when the others have theirs in [m, arity]."""
+        sizes = self.sizes()
+        found = []
+        for value in range(2 if sizes is None else sizes[variable]):
+            there = values.copy()
+            there[:, variable] = value
+            found.append(self.scores(there))
+        return np.stack(found, axis=1)
 
     def expected(self, incoming: Incoming) -> Any:
         """The slope of ``log_partition`` at temperature 1 in the parameters of the kind; none unless it has some."""
@@ -66,6 +86,25 @@ class Factor(ABC):
     def some(self, which: Integers) -> Factor:
         """The factors that are numbered in ``which``."""
         return self
+
+    def _written(self, incoming: Incoming) -> Table:
+        """All joint values as tables, made once for so many factors."""
+        m, sizes = len(incoming[0]), tuple(own.shape[1] for own in incoming)
+        known: dict[Any, Table] = self.__dict__.setdefault("_tables", {})
+        if (m, sizes) not in known:
+            self._check_written(sizes)
+            joint = np.stack(np.unravel_index(np.arange(int(np.prod(sizes))), sizes), axis=1)
+            scores = np.stack([self.scores(np.tile(each, (m, 1))) for each in joint], axis=1)
+            known[m, sizes] = Table(scores.reshape(m, *sizes), own=True, name=self.name)
+        return known[m, sizes]
+
+    def _check_written(self, sizes: Sequence[int]) -> None:
+        size = np.prod([float(each) for each in sizes])
+        if size > LARGEST:
+            raise InputError(
+                f"{self.name}: {size:.0f} joint values of {len(sizes)} variables are too many to write out, at most "
+                f"{LARGEST} are possible; write best, messages and log_partition of the kind, or take the engine gibbs"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +124,12 @@ class Table(Factor):
         table = np.asarray(self.table, np.float64)
         object.__setattr__(self, "table", table)
         if self.weight is not None:
-            object.__setattr__(self, "weight", np.asarray(self.weight, np.float64))
+            weight = np.atleast_1d(np.asarray(self.weight, np.float64))
+            object.__setattr__(self, "weight", weight)
+            if weight.ndim != 1 or not np.isfinite(weight).all():
+                raise InputError(f"{self.name}: weights are finite numbers, one for each factor")
+            if (table == -np.inf).any() and (weight <= 0.0).any():
+                raise InputError(f"{self.name}: a table that forbids values has weights above 0 only")
         sizes = self.sizes()
         if not sizes or np.prod(sizes) > LARGEST:
             raise InputError(
@@ -94,6 +138,11 @@ class Table(Factor):
             )
         if np.isnan(table).any() or (table == np.inf).any():
             raise InputError(f"{self.name}: potentials may be minus infinity, to forbid, but not NaN or plus infinity")
+        rows = table.reshape(len(table) if self.own else 1, math.prod(sizes))
+        hopeless = np.flatnonzero((rows == -np.inf).all(axis=1))
+        if hopeless.size:
+            which = f"table {int(hopeless[0])}" if self.own else "the table"
+            raise InputError(f"{self.name}: {which} forbids all joint values, so that there is no answer")
 
     def sizes(self) -> tuple[int, ...]:
         """How many values each variable has."""
@@ -106,8 +155,7 @@ class Table(Factor):
 
     def best(self, incoming: Incoming) -> tuple[Integers, Floats]:
         """The joint values with the highest potential plus messages, [m, arity], and how high it is, [m]."""
-        joint = self._joint(incoming)
-        flat = joint.reshape(len(joint), -1)
+        flat = self._flat(incoming)
         place = flat.argmax(axis=1)
         return np.stack(np.unravel_index(place, self.sizes()), axis=1), flat[np.arange(len(flat)), place]
 
@@ -115,7 +163,7 @@ class Table(Factor):
         """Log messages to each variable, [m, values], from those of the others."""
         joint, out = self._joint(incoming), []
         for a, own in enumerate(incoming):
-            lined = np.moveaxis(joint, a + 1, 1).reshape(*own.shape, -1)
+            lined = np.moveaxis(joint, a + 1, 1).reshape(*own.shape, math.prod(self.sizes()) // own.shape[1])
             # The variable's own message is taken off again; where it forbids a value, nothing is known of that.
             with np.errstate(invalid="ignore"):
                 sent = soft_maximum(lined, temperature) - own
@@ -124,8 +172,7 @@ class Table(Factor):
 
     def log_partition(self, incoming: Incoming, temperature: float) -> Floats:
         """The same over the values of all variables: [m]."""
-        joint = self._joint(incoming)
-        return soft_maximum(joint.reshape(len(joint), -1), temperature)
+        return soft_maximum(self._flat(incoming), temperature)
 
     def given(self, variable: int, values: Integers) -> Floats:
         """The potentials of each value of one variable, [m, values], when the others have theirs in [m, arity]."""
@@ -136,9 +183,8 @@ class Table(Factor):
 
     def beliefs(self, incoming: Incoming) -> Floats:
         """The probability of every joint value under potentials and messages: [m, ...]."""
-        joint = self._joint(incoming)
-        flat = joint.reshape(len(joint), -1)
-        return np.exp(flat - soft_maximum(flat, 1.0)[:, None]).reshape(joint.shape)
+        flat = self._flat(incoming)
+        return np.exp(flat - soft_maximum(flat, 1.0)[:, None]).reshape(len(flat), *self.sizes())
 
     def expected(self, incoming: Incoming) -> Floats:
         """The expected use of each entry of the table, weighted: [...], or [m, ...] for tables of their own."""
@@ -155,6 +201,10 @@ class Table(Factor):
         if self.weight is None:
             return found
         return found * self.weight.reshape(-1, *[1] * (found.ndim - 1))
+
+    def _flat(self, incoming: Incoming) -> Floats:
+        """Potentials plus messages, joint values in a row: [m, joint values]."""
+        return self._joint(incoming).reshape(len(incoming[0]), math.prod(self.sizes()))
 
     def _joint(self, incoming: Incoming) -> Floats:
         """Potentials plus messages: [m, ...]."""

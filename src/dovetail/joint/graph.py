@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -112,8 +113,7 @@ class Node:
         sentence, position: [k]. labels: for every value a label, or the labels that it stands for (B-PER and I-PER);
         unless given, every label is a value. rest: value 0 is added for all labels that are not among these.
         """
-        every = range(self.structure.labels) if labels is None else labels  # type: ignore[attr-defined]
-        return self._variables("token", sentence, (position,), _lists(every), rest)
+        return self._variables("token", sentence, (position,), self._labels(labels), rest)
 
     def spans(
         self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, labels: Sequence[int | Sequence[int]] | None = None
@@ -121,13 +121,46 @@ class Node:
         """Whether each of k spans is there, and with which label: value 0 says that it is not.
 
         labels: for every further value a label, or the labels that it stands for; unless given, each label is a value.
+        Where a span may have several labels at once, as in trees with unary rules, give each label a variable.
         """
-        every = range(self.structure.labels) if labels is None else labels  # type: ignore[attr-defined]
-        return self._variables("span", sentence, (begin, end), _lists(every), True)
+        meant = self._labels(labels)
+        if sum(map(len, meant)) > 1 and not self.structure.one_label_a_span:
+            raise InputError(
+                f"a span of a {type(self.structure).__name__} may have several labels at once, and a variable has one "
+                "value: make a variable for each label"
+            )
+        return self._variables("span", sentence, (begin, end), meant, True)
 
     def arcs(self, sentence: ArrayLike, head: ArrayLike, dependent: ArrayLike) -> Variables:
         """Whether each of k words hangs on another: value 1 says that it does. Positions from 1, 0 for the root."""
         return self._variables("arc", sentence, (head, dependent), None, True)
+
+    def _labels(self, labels: Sequence[int | Sequence[int]] | None) -> tuple[tuple[int, ...], ...]:
+        """The labels of each value: those given, or one each."""
+        if labels is None:
+            count = getattr(self.structure, "labels", None)
+            if count is None:
+                raise InputError(f"say which labels of the {type(self.structure).__name__} are values")
+            return tuple((label,) for label in range(count))
+        found = tuple((int(own),) if np.ndim(own) == 0 else tuple(map(int, own)) for own in labels)  # type: ignore[arg-type]
+        every = [label for own in found for label in own]
+        if not all(found) or not found:
+            raise InputError("every value stands for at least one label")
+        if len(set(every)) < len(every):
+            raise InputError(f"label {max(every, key=every.count)} stands for two values at once")
+        return found
+
+    def _check_whole(self, labels: tuple[tuple[int, ...], ...], places: list[Integers]) -> None:
+        """An error where a word may have a label that no value stands for."""
+        beyond = sum(map(len, labels))
+        missing = set(range(beyond)) - {label for own in labels for label in own}
+        differ = hasattr(self.structure, "groups")  # sentences may have label sets of their own
+        for row in np.unique(places[0], return_index=True)[1].tolist() if differ else [0]:
+            with suppress(InputError):  # it has no such label
+                self.structure.token(places[0][[row]], places[1][[row]], [beyond])
+                missing.add(beyond)
+        if missing:
+            raise InputError(f"no value stands for label {min(missing)}; name all labels, or ask for a rest")
 
     def _variables(
         self,
@@ -137,7 +170,10 @@ class Node:
         labels: tuple[tuple[int, ...], ...] | None,
         rest: bool,
     ) -> Variables:
-        places = [np.atleast_1d(np.asarray(each, np.int64)) for each in (sentence, *where)]
+        given = [np.atleast_1d(np.asarray(each)) for each in (sentence, *where)]
+        if any(each.ndim != 1 or (each.size and each.dtype.kind not in "iu") for each in given):
+            raise InputError(f"{how} parts are given by arrays [k] of whole numbers")
+        places = [each.astype(np.int64) for each in given]
         if len({len(each) for each in places}) != 1:
             raise InputError(f"{how} parts are given by arrays of one length, not of {[len(p) for p in places]}")
         address = Address(how, places[0], tuple(places[1:]), labels)
@@ -146,6 +182,8 @@ class Node:
         if lost.size:
             k = int(lost[0]) // (1 if labels is None else len(labels))
             raise InputError(f"variable {k}: the structure has no part for {how} {[int(p[k]) for p in places]}")
+        if labels is not None and not rest and len(places[0]):
+            self._check_whole(labels, places)
         count = (1 if labels is None else len(labels)) + rest
         return self.graph._grouped(Group(0, len(places[0]), count, self.number, address, rest))
 
@@ -159,6 +197,11 @@ class Coupling:
 
     def __len__(self) -> int:
         return len(self.arguments[0])
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each variable of a factor has."""
+        return self.factor.sizes() or (2,) * len(self.arguments)
 
 
 class Graph:
@@ -216,14 +259,11 @@ class Graph:
 
     def solve(self, engine: str = "dual", **how: Any) -> Result:
         """The best answers of all structures together: see the engines in ``dovetail.joint.engines`` for ``how``."""
-        return self._engine(engine).solve(self, **how)  # type: ignore[no-any-return]
+        return self._asked(engine, "solve", how)  # type: ignore[no-any-return]
 
     def marginals(self, engine: str = "bp", **how: Any) -> Beliefs:
         """The probability of every value of every variable, by ``bp``, ``gibbs`` or ``brute``."""
-        module = self._engine(engine)
-        if not hasattr(module, "marginals"):
-            raise InputError(f"the engine {engine!r} has no probabilities; take bp or gibbs")
-        return module.marginals(self, **how)  # type: ignore[no-any-return]
+        return self._asked(engine, "marginals", how)  # type: ignore[no-any-return]
 
     @cached_property
     def wiring(self) -> Wiring:
@@ -232,13 +272,20 @@ class Graph:
 
         return Wiring(self.structures, self.groups, self.couplings)
 
-    @staticmethod
-    def _engine(name: str) -> Any:
+    def _asked(self, name: str, what: str, how: dict[str, Any]) -> Any:
         from importlib import import_module
+        from inspect import signature
 
         if name not in ENGINES:
             raise InputError(f"no engine {name!r}; there are {', '.join(ENGINES)}")
-        return import_module(f"dovetail.joint.engines.{name}")
+        function = getattr(import_module(f"dovetail.joint.engines.{name}"), what, None)
+        if function is None:
+            raise InputError(f"the engine {name!r} has no probabilities; take bp or gibbs")
+        settings = list(signature(function).parameters)[1:]
+        for setting in how:
+            if setting not in settings:
+                raise InputError(f"{what} of the engine {name!r} has no {setting!r}; it has {', '.join(settings)}")
+        return replace(function(self, **how), graph=self)
 
     def _grouped(self, group: Group) -> Variables:
         self._changed()
@@ -249,7 +296,3 @@ class Graph:
 
     def _changed(self) -> None:
         self.__dict__.pop("wiring", None)
-
-
-def _lists(labels: Sequence[int | Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    return tuple((int(own),) if np.ndim(own) == 0 else tuple(map(int, own)) for own in labels)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from dovetail.joint.graph import Graph, Node, Variables
 from dovetail.joint.wiring import HARD, Wiring
 from dovetail.structures.contract import Booleans, Floats, Integers
 
-CLOSE = 1e-6
-"""A gap of so much, times one more than the score, is rounding."""
+CLOSE = 1e-6, 1e-9
+"""A gap of so much is rounding, or of so much of the score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,9 @@ class Result:
     """Of a message, in the last round, where messages are sent."""
     conflicts: dict[int, str] = field(default_factory=dict)
     """For components that are proved to have no answer, which couplings contradict each other, in words."""
+    unmet: dict[int, str] = field(default_factory=dict)
+    """For components to which no answer was found, though there may be one, which couplings forbid that given."""
+    graph: Graph | None = field(default=None, repr=False)
 
     @property
     def score(self) -> float:
@@ -71,10 +74,12 @@ class Result:
 
     def __getitem__(self, node: Node) -> Any:
         """The answer of a structure."""
+        _check_owner(self.graph, node.graph, node.number, len(self.answers))
         return self.answers[node.number]
 
     def values(self, variables: Variables) -> Integers:
         """The values of variables: [k]."""
+        _check_owner(self.graph, variables.graph, variables.index.max(initial=-1), len(self.all_values))
         return self.all_values[variables.index]
 
     def __str__(self) -> str:
@@ -85,6 +90,9 @@ class Result:
         if self.conflicts:
             component, said = next(iter(self.conflicts.items()))
             return f"problem {component} has no answer: {said}"
+        if self.unmet:
+            component, said = next(iter(self.unmet.items()))
+            return f"no answer was found to problem {component}: {said}"
         if self.exact:
             return "exact"
         exact, n = int(self.certain.sum()), len(self.scores)
@@ -115,15 +123,21 @@ class Beliefs:
     """What the couplings say of each state, [states]: added to the potentials, it gives the probabilities."""
     factors: list[Any] = field(default_factory=list, repr=False)
     """For each coupling the expected use of its parameters, where it has some."""
+    interrupted: bool = False
+    graph: Graph | None = field(default=None, repr=False)
 
     def of(self, variables: Variables) -> Floats:
         """The probability of each value of variables: [k, values]."""
+        _check_owner(self.graph, variables.graph, variables.index.max(initial=-1), len(self.wiring.sizes))
         places = self.wiring.ptr[variables.index][:, None] + np.arange(variables.values)
         found: Floats = self.probability[places]
         return found
 
     def __getitem__(self, node: Node) -> Any:
         """The expected counts of the parts of a structure, shaped like its potentials."""
+        _check_owner(self.graph, node.graph, node.number, len(self.wiring.structures))
+        if not self.counts:
+            raise InputError(f"the engine {self.engine!r} counts no parts, only the values of variables")
         return self.counts[node.number]
 
 
@@ -166,15 +180,68 @@ class Incumbent:
         answers = self.wiring.with_values(self.values)
         scores = self.wiring.scores(self.values, answers)
         bounds = np.maximum(self.bounds, scores)  # rounding
-        return Result(engine, answers, self.values, scores, bounds, converged, iterations, interrupted, **more)
+        lost = (scores == -np.inf) & (bounds > -np.inf)
+        more["unmet"] = unmet(self.wiring, self.values, lost)
+        found = converged & ~lost
+        return Result(engine, answers, self.values, scores, bounds, found, iterations, interrupted, **more)
 
 
 def gaps(scores: Floats, bounds: Floats) -> Floats:
     """By how much scores are below their bounds, zero where that is rounding; infinity where nothing was found."""
     with np.errstate(invalid="ignore"):
         gap = np.where(bounds == scores, 0.0, bounds - scores)
-    size = np.where(np.isfinite(scores), np.abs(scores), 0.0)
-    return np.where(gap <= CLOSE * (1.0 + size), 0.0, gap)
+    return np.where(gap <= rounding(scores), 0.0, gap)
+
+
+def rounding(scores: Floats) -> Floats:
+    """Differences of scores that mean nothing."""
+    return CLOSE[0] + CLOSE[1] * np.where(np.isfinite(scores), np.abs(scores), 0.0)
+
+
+def named(wiring: Wiring, coupling: int, factor: int, numbers: Integers | None = None) -> str:
+    """What messages call a factor; numbers: what its variables are called, if not by their own."""
+    own = wiring.couplings[coupling]
+    variables = [int(argument[factor]) for argument in own.arguments]
+    shown = variables if numbers is None else numbers[variables].tolist()
+    return f"{own.factor.name} over variables {', '.join(map(str, shown))}"
+
+
+def contradicting(names: list[str]) -> str:
+    """What is said of couplings that cannot all be met."""
+    return f"these couplings contradict each other or the structures: {'; '.join(names)}"
+
+
+def unmet(wiring: Wiring, values: Integers, components: Booleans) -> dict[int, str]:
+    """Which couplings forbid the values of some components, in words: the first, and how many there are."""
+    found: dict[int, list[str]] = {int(c): [] for c in np.flatnonzero(components)}
+    if found:
+        for i, (own, coupling) in enumerate(zip(wiring.of_coupling, wiring.couplings, strict=True)):
+            joint = np.stack([values[argument] for argument in coupling.arguments], axis=1)
+            for f in np.flatnonzero(components[own] & (coupling.factor.scores(joint) == -np.inf)).tolist():
+                found[int(own[f])].append(named(wiring, i, f))
+    said = {c: f" and {len(names) - 1} more" if len(names) > 1 else "" for c, names in found.items()}
+    return {
+        c: f"the best that was found breaks {names[0]}{said[c]}; its couplings may contradict each other"
+        if names
+        else "its structures forbid the best that was found"
+        for c, names in found.items()
+    }
+
+
+def alone(graph: Graph, engine: str) -> Result:
+    """The best answers of structures that know nothing of each other, where an engine had no time for more."""
+    wiring = check(graph)
+    incumbent = Incumbent(wiring)
+    answers, values, _ = wiring.best(np.zeros(wiring.states))
+    incumbent.offer(values, wiring.scores(values, answers))
+    return replace(incumbent.result(engine, np.zeros(wiring.components, bool), 0, True), graph=graph)
+
+
+def _check_owner(own: Graph | None, other: Graph, largest: int, count: int) -> None:
+    if own is not None and own is not other:
+        raise InputError("this is of another graph than the one that was answered")
+    if largest >= count:
+        raise InputError("this came to the graph after it was answered: answer it again")
 
 
 def check(graph: Graph) -> Wiring:

@@ -43,8 +43,7 @@ class Wiring:
         self.ptr: Integers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         """The states of variable v are ``ptr[v] .. ptr[v + 1]``."""
         self.places = [
-            [self.ptr[index][:, None] + np.arange(sizes[index[0]] if len(index) else 0) for index in c.arguments]
-            for c in couplings
+            [self.ptr[v][:, None] + np.arange(k) for v, k in zip(c.arguments, c.sizes, strict=True)] for c in couplings
         ]
         """The states of the arguments of each coupling: [m, values] each."""
         counts = [len(s) for s in self.structures]

@@ -157,6 +157,11 @@ class Structure(ABC, Generic[Potentials, Answer]):
 
     # parts, by what they mean
 
+    @property
+    def one_label_a_span(self) -> bool:
+        """Whether a span has at most one label in any answer."""
+        return True
+
     def token(self, sentence: ArrayLike, position: ArrayLike, label: ArrayLike) -> Parts:
         """The parts "the word at this position of this sentence has this label": arrays [parts] each."""
         raise InputError(f"the words of a {type(self).__name__} have no labels of their own")

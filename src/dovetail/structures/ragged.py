@@ -261,6 +261,11 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
         found = [batch.log_partition_and_marginals(in_place) for batch in self.groups]
         return self._ordered([log_z for log_z, _ in found]), tuple(marginals for _, marginals in found)
 
+    @property
+    def one_label_a_span(self) -> bool:
+        """Whether it is so in all groups."""
+        return all(batch.one_label_a_span for batch in self.groups)
+
     def best(self) -> tuple[Any, ...]:
         """The answer with the highest score."""
         return tuple(batch.best() for batch in self.groups)

@@ -40,21 +40,26 @@ def marginals(
     """
     wiring = check(graph)
     _check(damping, schedule, tolerance, iterations)
-    run = _Propagation(wiring, damping, schedule)
-    run.until(tolerance, iterations)
-    run.settle()
+    run, interrupted = _Propagation(wiring, damping, schedule), False
+    try:
+        run.until(tolerance, iterations)
+    except KeyboardInterrupt:
+        interrupted = True
+        run.settle()
+    calm = run.calm(tolerance) & (not interrupted)
     return Beliefs(
         "bp",
         wiring,
         run.probability,
         run.counts,
         run.log_z(),
-        ~wiring.loops & run.calm(tolerance),
-        run.calm(tolerance),
+        ~wiring.loops & calm,
+        calm,
         run.rounds,
         float(run.change.max(initial=0.0)),
         run.evidence,
         [c.factor.expected(run.incoming(i)) for i, c in enumerate(wiring.couplings)],
+        interrupted,
     )
 
 
@@ -70,6 +75,7 @@ def solve(
     """The best answers by maxima of sums: at each temperature, coldest last, so many iterations at most."""
     wiring = check(graph)
     _check(damping, schedule, tolerance, iterations)
+    dual.check_temperatures(temperatures)
     run, incumbent, interrupted = _Propagation(wiring, damping, schedule), Incumbent(wiring), False
     try:
         for temperature in temperatures:
@@ -135,7 +141,9 @@ class _Propagation:
         with np.errstate(divide="ignore"):
             log_p = self.temperature * np.log(self.probability)
         known = log_p > self.temperature * LOWEST
-        self.own = np.where(known, log_p - self.evidence, np.minimum(self.own, 0.0))
+        # Of others it is known that they are no more probable than that, and what was said before.
+        most = np.minimum(self.temperature * LOWEST - self.evidence, np.minimum(self.own, 0.0))
+        self.own = np.where(known, log_p - self.evidence, most)
 
     def incoming(self, i: int) -> list[Floats]:
         """What the variables say to the factors of a coupling: everything but what these said to them."""
@@ -151,7 +159,7 @@ class _Propagation:
         fresh, residuals = [], []
         for i, coupling in enumerate(w.couplings):
             sent = coupling.factor.messages(self.incoming(i), self.temperature)
-            fresh.append([np.maximum(s - s.max(axis=1, keepdims=True), -HARD) for s in sent])
+            fresh.append([np.maximum(s - np.maximum(s.max(axis=1, keepdims=True), -HARD), -HARD) for s in sent])
             change = np.zeros(len(coupling))
             for new, old in zip(fresh[-1], self.messages[i], strict=True):
                 np.maximum(change, np.abs(new - old).max(axis=1), out=change)

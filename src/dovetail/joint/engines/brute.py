@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from dovetail.errors import InputError
 from dovetail.joint.graph import Graph
-from dovetail.joint.result import Beliefs, Result, check
+from dovetail.joint.result import Beliefs, Result, check, contradicting, named
 from dovetail.joint.wiring import Wiring
 from dovetail.structures.contract import Floats, Integers
 
@@ -18,17 +19,24 @@ MOST = 200_000
 
 
 def solve(graph: Graph) -> Result:
-    """The best answers of all."""
+    """The best answers of all; after Ctrl-C, those of the structures alone where these had not been compared yet."""
     wiring = check(graph)
-    values = np.zeros(len(wiring.sizes), np.int64)
-    scores = np.full(wiring.components, -np.inf)
-    for c in range(wiring.components):
-        own, joint, score = _enumerated(wiring, c)
-        if len(score) and score.max() > -np.inf:
-            values[own], scores[c] = joint[score.argmax()], score.max()
-    answers = wiring.with_values(values)
-    done = np.ones(wiring.components, bool)
-    return Result("brute", answers, values, scores, scores.copy(), done, 1)
+    _, values, _ = wiring.best(np.zeros(wiring.states))
+    scores, conflicts = wiring.scores(values), {}
+    done = np.zeros(wiring.components, bool)
+    try:
+        for c in range(wiring.components):
+            own, joint, score = _enumerated(wiring, c)
+            coupled = dict(_coupled(wiring, c, joint, own))
+            total = score + sum(coupled.values())
+            values[own], scores[c] = joint[total.argmax()], total.max()
+            if scores[c] == -np.inf:
+                conflicts[c] = _conflict(wiring, score, coupled)
+            done[c] = True
+    except KeyboardInterrupt:
+        pass
+    answers, bounds = wiring.with_values(values), np.where(done, scores, np.inf)
+    return Result("brute", answers, values, scores, bounds, done, 1, not done.all(), conflicts=conflicts)
 
 
 def marginals(graph: Graph) -> Beliefs:
@@ -37,8 +45,9 @@ def marginals(graph: Graph) -> Beliefs:
     probability, log_z = np.zeros(wiring.states), np.zeros(wiring.components)
     for c in range(wiring.components):
         own, joint, score = _enumerated(wiring, c, summed=True)
+        score = score + sum(dict(_coupled(wiring, c, joint, own)).values())
         log_z[c] = np.logaddexp.reduce(score)
-        weight = np.exp(score - log_z[c])
+        weight = np.exp(score - log_z[c]) if log_z[c] > -np.inf else np.zeros(len(score))
         for place, column in zip(wiring.ptr[own], joint.T, strict=True):
             np.add.at(probability, place + column, weight)
     done = np.ones(wiring.components, bool)
@@ -46,7 +55,10 @@ def marginals(graph: Graph) -> Beliefs:
 
 
 def _enumerated(wiring: Wiring, component: int, summed: bool = False) -> tuple[Integers, Integers, Floats]:
-    """The variables of a component, all their joint values [joint, variables], and the scores of these [joint]."""
+    """The variables of a component, all their joint values [joint, variables], and what structures give them [joint].
+
+    A sentence whose answers give its variables the same values has them once: the best, or the log of their sum.
+    """
     blocks = [_block(wiring, int(b), summed) for b in np.flatnonzero(wiring.component == component)]
     size = np.prod([float(len(scores)) for _, _, scores in blocks])
     if size > MOST:
@@ -56,15 +68,29 @@ def _enumerated(wiring: Wiring, component: int, summed: bool = False) -> tuple[I
     for choice in product(*(range(len(scores)) for _, _, scores in blocks)):
         joint.append(np.concatenate([values[i] for i, (_, values, _) in zip(choice, blocks, strict=True)]))
         scores.append(sum(score[i] for i, (_, _, score) in zip(choice, blocks, strict=True)))
-    found, score = np.array(joint).reshape(len(joint), len(own)), np.array(scores, np.float64)
-    every = np.zeros((len(found), len(wiring.sizes)), np.int64)
-    every[:, own] = found
-    for places, coupling in zip(wiring.of_coupling, wiring.couplings, strict=True):
-        for f in np.flatnonzero(places == component):
+    return own, np.array(joint).reshape(len(joint), len(own)), np.array(scores, np.float64)
+
+
+def _coupled(
+    wiring: Wiring, component: int, joint: Integers, own: Integers
+) -> Iterator[tuple[tuple[int, int], Floats]]:
+    """Each factor of a component, by coupling and number, with what it says of joint values: [joint]."""
+    every = np.zeros((len(joint), len(wiring.sizes)), np.int64)
+    every[:, own] = joint
+    for i, (places, coupling) in enumerate(zip(wiring.of_coupling, wiring.couplings, strict=True)):
+        for f in np.flatnonzero(places == component).tolist():
             values = np.stack([every[:, argument[f]] for argument in coupling.arguments], axis=1)
-            one = coupling.factor.some(np.full(len(values), f))
-            score = score + one.scores(values)
-    return own, found, score
+            yield (i, f), coupling.factor.some(np.full(len(values), f)).scores(values)
+
+
+def _conflict(wiring: Wiring, score: Floats, coupled: dict[tuple[int, int], Floats]) -> str:
+    """Couplings that together forbid everything: each that is not needed for it is left out."""
+    hard = {factor: own == -np.inf for factor, own in coupled.items() if (own == -np.inf).any()}
+    for factor in list(hard):
+        others = [own for other, own in hard.items() if other != factor]
+        if np.any([score == -np.inf, *others], axis=0).all():
+            del hard[factor]
+    return contradicting([named(wiring, i, f) for i, f in hard])
 
 
 def _block(wiring: Wiring, block: int, summed: bool) -> tuple[Integers, Integers, Floats]:

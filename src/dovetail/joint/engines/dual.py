@@ -40,6 +40,7 @@ def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperat
         raise InputError(f"no method {method!r}; there are {', '.join(METHODS)}")
     if iterations < 1:
         raise InputError("iterations must be at least 1")
+    check_temperatures(temperatures)
     wiring = check(graph)
     incumbent, rounds, interrupted = Incumbent(wiring), 0, False
     search = Search.whole(incumbent)
@@ -54,6 +55,12 @@ def solve(graph: Graph, *, method: str = "both", iterations: int = 200, temperat
     except KeyboardInterrupt:
         interrupted = True
     return incumbent.result("dual", ~incumbent.open, rounds, interrupted)
+
+
+def check_temperatures(temperatures: Any) -> None:
+    """An error unless there are some, all above zero."""
+    if not len(temperatures) or not all(0.0 < t < np.inf for t in temperatures):
+        raise InputError(f"temperatures are numbers above 0, at least one, not {temperatures!r}")
 
 
 def bounded(incumbent: Incumbent, steps: int) -> None:

@@ -43,21 +43,24 @@ def solve(
     whose second label is at least so probable beside the first, couplings included as far as they can reach; None: all.
     """
     wiring = check(graph)
-    quick = _check(wiring, samples, moves)
+    quick = _check(wiring, samples, moves, seed, unsure)
     incumbent, interrupted = Incumbent(wiring), False
     rng = np.random.default_rng(seed)
     values = _start(wiring, rng, start)
     incumbent.offer(values, wiring.scores(values))
     try:
         if quick:
-            found = sites.annealed(wiring, values, samples, int(rng.integers(2**62)), unsure, start == "random")
+            found, interrupted = sites.annealed(
+                wiring, values, samples, int(rng.integers(2**62)), unsure, start == "random"
+            )
             incumbent.offer(found, wiring.scores(found))
         else:
             sampler = _Blocks(wiring)
             for t in range(samples):
                 values = sampler.sweep(values, 1.0 - t / samples, rng)
                 incumbent.offer(values, wiring.scores(values))
-        improved(wiring, incumbent)
+        if not interrupted:
+            improved(wiring, incumbent)
     except KeyboardInterrupt:
         interrupted = True
     return incumbent.result("gibbs", np.full(wiring.components, not interrupted), samples, interrupted)
@@ -73,33 +76,58 @@ def marginals(
     moves: str = "auto",
     unsure: float | None = None,
 ) -> Beliefs:
-    """Probabilities as frequencies in samples of several chains, after ``burn_in`` ones (a fifth unless said)."""
+    """Probabilities as frequencies in samples of several chains, after ``burn_in`` ones (a fifth unless said).
+
+    They are said to have converged where chains agree, and end in values that no coupling forbids. After Ctrl-C they
+    are those of the samples drawn so far.
+    """
     wiring = check(graph)
-    quick = _check(wiring, samples, moves)
-    if chains < 1:
-        raise InputError("chains must be at least 1")
+    quick = _check(wiring, samples, moves, seed, unsure)
     warm = samples // 5 if burn_in is None else burn_in
-    halves = np.zeros((chains, 2, wiring.states))
-    for c in range(chains):
-        rng = np.random.default_rng([seed, c])
-        values = _start(wiring, rng, "random" if c else "best")
-        if quick:
-            halves[c] = sites.frequencies(wiring, values, samples, warm, int(rng.integers(2**62)), unsure)
-            continue
-        sampler = _Blocks(wiring)
-        for t in range(warm + samples):
-            values = sampler.sweep(values, 1.0, rng)
-            if t >= warm:
-                halves[c, int(2 * (t - warm) >= samples), wiring.ptr[:-1] + values] += 1.0
-    size = np.array([(samples + 1) // 2, samples // 2])[:, None]
-    ratio = r_hat((halves / np.maximum(size, 1)).reshape(2 * chains, -1), samples / 2)
-    worst = np.ones(wiring.components)
-    np.maximum.at(worst, np.repeat(wiring.component[wiring.block_of], wiring.sizes), ratio)
+    if chains < 1 or warm < 0:
+        raise InputError("chains must be at least 1, and burn_in at least 0")
+    halves, interrupted = np.zeros((chains, 2, wiring.states)), False
+    worst, values = np.ones(wiring.components), np.zeros(len(wiring.sizes), np.int64)
+    try:
+        for c in range(chains):
+            rng = np.random.default_rng([seed, c])
+            values = _start(wiring, rng, "random" if c else "best")
+            if quick:
+                seed_ = int(rng.integers(2**62))
+                halves[c], values, stopped = sites.frequencies(wiring, values, samples, warm, seed_, unsure)
+                if stopped:
+                    raise KeyboardInterrupt
+            else:
+                sampler = _Blocks(wiring)
+                for t in range(warm + samples):
+                    values = sampler.sweep(values, 1.0, rng)
+                    if t >= warm:
+                        halves[c, int(2 * (t - warm) >= samples), wiring.ptr[:-1] + values] += 1.0
+            worst[wiring.coupled(values) == -np.inf] = np.inf
+    except KeyboardInterrupt:
+        interrupted = True
+        worst[:] = np.inf
     never = np.zeros(wiring.components, bool)
-    probability = halves.sum(axis=(0, 1)) / (chains * samples)
+    total = halves.sum(axis=(0, 1))
+    drawn = np.repeat(np.add.reduceat(total, wiring.ptr[:-1]), wiring.sizes) if len(total) else total
+    total[wiring.ptr[:-1] + values] += drawn[wiring.ptr[:-1]] == 0.0  # nothing yet: where it stands
+    if not interrupted:
+        size = np.array([(samples + 1) // 2, samples // 2])[:, None]
+        ratio = r_hat((halves / np.maximum(size, 1)).reshape(2 * chains, -1), samples / 2)
+        np.maximum.at(worst, np.repeat(wiring.component[wiring.block_of], wiring.sizes), ratio)
     unknown = np.full(wiring.components, np.nan)
-    change = float(worst.max(initial=1.0))
-    return Beliefs("gibbs", wiring, probability, [], unknown, never, worst < MIXED, samples, change)
+    return Beliefs(
+        "gibbs",
+        wiring,
+        total / np.maximum(drawn, 1.0),
+        [],
+        unknown,
+        never,
+        worst < MIXED,
+        samples,
+        float(worst.max(initial=1.0)),
+        interrupted=interrupted,
+    )
 
 
 def r_hat(means: Floats, size: float) -> Floats:
@@ -114,10 +142,12 @@ def r_hat(means: Floats, size: float) -> Floats:
     return np.where(between > 0.0, np.where(within > 0.0, ratio, np.inf), 1.0)
 
 
-def _check(wiring: Wiring, samples: int, moves: str) -> bool:
+def _check(wiring: Wiring, samples: int, moves: str, seed: int, unsure: float | None) -> bool:
     """Whether single words are drawn."""
-    if samples < 1:
-        raise InputError("samples must be at least 1")
+    if samples < 1 or seed < 0:
+        raise InputError("samples must be at least 1, and the seed at least 0")
+    if unsure is not None and not 0.0 < unsure <= 1.0:
+        raise InputError(f"unsure is a ratio of probabilities above 0 and at most 1, or None, not {unsure}")
     if moves not in MOVES:
         raise InputError(f"no moves {moves!r}; there are {', '.join(MOVES)}")
     reason = sites.unfit(wiring)

@@ -16,7 +16,7 @@ from dovetail.errors import InputError
 from dovetail.joint.engines import dual
 from dovetail.joint.graph import Graph
 from dovetail.joint.program import Components, Outcome, Program
-from dovetail.joint.result import CLOSE, Incumbent, Result, check, improved
+from dovetail.joint.result import Incumbent, Result, check, contradicting, improved, named, rounding
 from dovetail.joint.wiring import HARD, Wiring
 from dovetail.structures.contract import Floats, Integers
 
@@ -94,7 +94,7 @@ class _Search:
                 self.solved[number] = True
                 return
             # Programs count what is lost against the base, and HiGHS takes its gap to be relative to that.
-            slack, part = loss + CLOSE * (1.0 + abs(score)), enough / loss
+            slack, part = loss + float(rounding(score)), enough / loss
         outcome = _interruptible(self.components.program(component, slack), until - monotonic(), part)
         self.nodes += max(outcome.nodes, 1)
         self.solved[number] = outcome.proved
@@ -158,8 +158,7 @@ def conflict(components: Components, component: int, until: float, numbers: Inte
             fewer = [other for other in hard if other != each]
             if monotonic() < until and not possible(fewer):
                 hard = fewer
-        named = [_named(components.wiring, i, f, numbers) for i, f in hard]
-        return f"these couplings contradict each other or the structures: {'; '.join(named)}"
+        return contradicting([named(components.wiring, i, f, numbers) for i, f in hard])
     kinds: dict[str, int] = {}
     for i, _ in hard:
         name = components.wiring.couplings[i].factor.name
@@ -176,8 +175,3 @@ def _forbids(wiring: Wiring, coupling: int, factor: int) -> bool:
     every: Integers = np.stack(np.unravel_index(np.arange(int(np.prod(sizes))), sizes), axis=1)
     scores: Floats = np.concatenate([kind.scores(each[None]) for each in every])
     return bool((scores == -np.inf).any())
-
-
-def _named(wiring: Wiring, coupling: int, factor: int, numbers: Integers) -> str:
-    own = wiring.couplings[coupling]
-    return f"{own.factor.name} over variables {', '.join(str(numbers[argument[factor]]) for argument in own.arguments)}"

@@ -9,52 +9,19 @@ Components are shared out to threads, each with random numbers of its own: the s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from threading import Thread, current_thread, main_thread
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.joint.engines.sweeps import Sites, anneal, count, put_values
 from dovetail.joint.factors import Table
 from dovetail.joint.graph import Group
 from dovetail.joint.wiring import HARD, Wiring
-from dovetail.kernel import kernel
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.contract import Floats, Integers
 from dovetail.threads import run_shards
-
-
-class Sites(NamedTuple):
-    """Words and free variables in flat arrays. A site has labels; a variable has values, which labels stand for."""
-
-    label_ptr: Integers
-    """[sites + 1]: the labels of a site in ``unary``."""
-    unary: Floats
-    """Log potentials of labels, those of beginnings and ends included."""
-    left: Integers
-    """[sites]: the site before, -1 for none; ``right``: the one after."""
-    right: Integers
-    transition: Floats
-    """Log potentials of pairs of labels of neighbours, one block for each site that has one before it."""
-    pair_ptr: Integers
-    """[sites]: where the pairs of a site and the one before it begin in ``transition``."""
-    variable_ptr: Integers
-    """[sites + 1]: the variables of a site in ``variable``."""
-    variable: Integers
-    value_ptr: Integers
-    """[variables]: where the values that labels stand for begin in ``value``."""
-    value: Integers
-    factor_ptr: Integers
-    """[variables + 1]: what is coupled to a variable, in the arrays below."""
-    other: Integers
-    table: Integers
-    """Where the table of a factor begins in ``potential``; ``own`` and ``others`` are its steps by value."""
-    own: Integers
-    others: Integers
-    weight: Floats
-    potential: Floats
-    order: Integers
-    """The sites of the components, one after another, and ``component_ptr`` [components + 1]."""
-    component_ptr: Integers
 
 
 def unfit(wiring: Wiring) -> str:
@@ -69,41 +36,71 @@ def unfit(wiring: Wiring) -> str:
     return ""
 
 
-def annealed(wiring: Wiring, values: Integers, samples: int, seed: int, unsure: float | None, random: bool) -> Integers:
-    """The values of the best sample while the temperature falls from 1 in a straight line: [variables]."""
+def annealed(
+    wiring: Wiring, values: Integers, samples: int, seed: int, unsure: float | None, random: bool
+) -> tuple[Integers, bool]:
+    """The values of the best sample while the temperature falls from 1 in a straight line, [variables]; and whether
+    Ctrl-C ended it."""
     s = compiled(wiring)
     labels = _labels(wiring, s, None if random else values, seed)
     active = _active(wiring, s, unsure)
     best = labels.copy()
-    out = values.copy()
-
-    def work(component: int) -> None:
-        _anneal(s, component, active, labels, best, out, samples, np.uint64((seed + component * 0x9E3779B9) % 2**63))
-
-    _over_components(wiring, work)
-    _values(s, best, out)
-    return out
-
-
-def frequencies(wiring: Wiring, values: Integers, samples: int, warm: int, seed: int, unsure: float | None) -> Floats:
-    """How often each state comes in the first and in the second half of the samples: [2, states]."""
-    s = compiled(wiring)
-    labels, active = _labels(wiring, s, values, seed), _active(wiring, s, unsure)
-    counts = np.zeros((2, wiring.states))
-    current = values.copy()
+    out, stop = values.copy(), np.zeros(1, bool)
 
     def work(component: int) -> None:
         start = np.uint64((seed + component * 0x9E3779B9) % 2**63)
-        _count(s, component, active, labels, current, wiring.ptr, counts, samples, warm, start)
+        anneal(s, component, active, labels, best, out, samples, start, stop)
 
-    _over_components(wiring, work)
-    return counts
+    interrupted = _over_components(wiring, work, stop)
+    put_values(s, best, out)
+    return out, interrupted
 
 
-def _over_components(wiring: Wiring, work: Callable[[int], None]) -> None:
-    """Do some work on each component, on as many threads as a structure asks for."""
+def frequencies(
+    wiring: Wiring, values: Integers, samples: int, warm: int, seed: int, unsure: float | None
+) -> tuple[Floats, Integers, bool]:
+    """How often each state comes in the first and in the second half of the samples, [2, states]; the values of the
+    last one, [variables]; and whether Ctrl-C ended it."""
+    s = compiled(wiring)
+    labels, active = _labels(wiring, s, values, seed), _active(wiring, s, unsure)
+    counts = np.zeros((2, wiring.states))
+    current, stop = values.copy(), np.zeros(1, bool)
+
+    def work(component: int) -> None:
+        start = np.uint64((seed + component * 0x9E3779B9) % 2**63)
+        count(s, component, active, labels, current, wiring.ptr, counts, samples, warm, start, stop)
+
+    interrupted = _over_components(wiring, work, stop)
+    return counts, current, interrupted
+
+
+def _over_components(wiring: Wiring, work: Callable[[int], None], stop: NDArray[np.bool_]) -> bool:
+    """Do some work on each component, on as many threads as a structure asks for; whether Ctrl-C came.
+
+    Kernels do not hear of Ctrl-C, but look at ``stop`` [1]. So they run beside the main thread, if this is the one.
+    """
     wanted = [getattr(structure, "threads", 1) for structure in wiring.structures] or [1]
-    run_shards(work, range(wiring.components), None if None in wanted else max(wanted))
+    threads, failed = None if None in wanted else max(wanted), []
+
+    def run() -> None:
+        try:
+            run_shards(work, range(wiring.components), threads)
+        except BaseException as error:  # raised again below
+            failed.append(error)
+
+    if current_thread() is not main_thread():
+        run()
+    else:
+        worker = Thread(target=run, daemon=True)
+        worker.start()
+        while worker.is_alive():
+            try:
+                worker.join(0.05)
+            except KeyboardInterrupt:
+                stop[0] = True
+    if failed:
+        raise failed[0]
+    return bool(stop[0])
 
 
 def compiled(wiring: Wiring) -> Sites:
@@ -283,150 +280,3 @@ def _active(wiring: Wiring, s: Sites, unsure: float | None) -> NDArray[np.bool_]
     np.add.at(total, np.repeat(np.arange(n), np.diff(s.variable_ptr)), reach[s.variable])
     found: NDArray[np.bool_] = np.concatenate(margin) < total - np.log(unsure)
     return found
-
-
-@kernel
-def _random(state: np.uint64) -> tuple[float, np.uint64]:
-    """A number from 0 to 1, and the next state (splitmix64)."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
-    z = state
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.float64(z >> np.uint64(11)) / 9007199254740992.0, state
-
-
-@kernel
-def _scores(s: Sites, t: int, labels: Integers, values: Integers, out: Floats) -> int:
-    """What each label of a site scores, given everything else: the first entries of out."""
-    first = s.label_ptr[t]
-    n = int(s.label_ptr[t + 1] - first)
-    left, right = s.left[t], s.right[t]
-    for y in range(n):
-        out[y] = s.unary[first + y]
-    if left >= 0:
-        row = s.pair_ptr[t] + labels[left] * n
-        for y in range(n):
-            out[y] += s.transition[row + y]
-    if right >= 0:
-        after = labels[right]
-        for y in range(n):
-            out[y] += s.transition[s.pair_ptr[right] + y * n + after]
-    for k in range(s.variable_ptr[t], s.variable_ptr[t + 1]):
-        v = s.variable[k]
-        for f in range(s.factor_ptr[v], s.factor_ptr[v + 1]):
-            base = s.table[f] + s.others[f] * values[s.other[f]]
-            for y in range(n):
-                out[y] += s.weight[f] * s.potential[base + s.own[f] * s.value[s.value_ptr[v] + y]]
-    return n
-
-
-@kernel
-def _drawn(out: Floats, n: int, temperature: float, uniform: float) -> int:
-    """One of n labels, drawn with probabilities in proportion to exp(score / temperature)."""
-    top = out[0]
-    for y in range(1, n):
-        top = max(top, out[y])
-    total = 0.0
-    for y in range(n):
-        total += np.exp((out[y] - top) / temperature)
-    left = uniform * total
-    for y in range(n):
-        left -= np.exp((out[y] - top) / temperature)
-        if left < 0.0:
-            return y
-    for y in range(n - 1, -1, -1):  # rounding: the last that is possible
-        if out[y] == top:
-            return y
-    return 0
-
-
-@kernel
-def _put(s: Sites, t: int, y: int, labels: Integers, values: Integers) -> None:
-    """Give a site a label, and its variables their values."""
-    labels[t] = y
-    for k in range(s.variable_ptr[t], s.variable_ptr[t + 1]):
-        v = s.variable[k]
-        values[v] = s.value[s.value_ptr[v] + y]
-
-
-@kernel
-def _anneal(
-    s: Sites,
-    component: int,
-    active: NDArray[np.bool_],
-    labels: Integers,
-    best: Integers,
-    values: Integers,
-    samples: int,
-    state: np.uint64,
-) -> None:
-    """So many sweeps over a component while it cools; ``best`` gets the labels with the highest score."""
-    first, last = s.component_ptr[component], s.component_ptr[component + 1]
-    most = 1
-    for i in range(first, last):
-        t = s.order[i]
-        most = max(most, s.label_ptr[t + 1] - s.label_ptr[t])
-        _put(s, t, labels[t], labels, values)
-    out = np.empty(most)
-    gain, highest = 0.0, 0.0
-    for sweep in range(samples):
-        temperature = max(1.0 - sweep / samples, 1e-6)
-        for i in range(first, last):
-            t = s.order[i]
-            if not active[t]:
-                continue
-            n = _scores(s, t, labels, values, out)
-            uniform, state = _random(state)
-            y = _drawn(out, n, temperature, uniform)
-            if y != labels[t]:
-                gain += out[y] - out[labels[t]]
-                _put(s, t, y, labels, values)
-        if gain > highest:
-            highest = gain
-            for i in range(first, last):
-                best[s.order[i]] = labels[s.order[i]]
-
-
-@kernel
-def _count(
-    s: Sites,
-    component: int,
-    active: NDArray[np.bool_],
-    labels: Integers,
-    values: Integers,
-    ptr: Integers,
-    counts: Floats,
-    samples: int,
-    warm: int,
-    state: np.uint64,
-) -> None:
-    """Sweeps over a component; how often its states come after ``warm`` ones, in two halves, is added to counts."""
-    first, last = s.component_ptr[component], s.component_ptr[component + 1]
-    most = 1
-    for i in range(first, last):
-        t = s.order[i]
-        most = max(most, s.label_ptr[t + 1] - s.label_ptr[t])
-        _put(s, t, labels[t], labels, values)
-    out = np.empty(most)
-    for sweep in range(warm + samples):
-        for i in range(first, last):
-            t = s.order[i]
-            if active[t]:
-                n = _scores(s, t, labels, values, out)
-                uniform, state = _random(state)
-                _put(s, t, _drawn(out, n, 1.0, uniform), labels, values)
-        if sweep >= warm:
-            half = 1 if 2 * (sweep - warm) >= samples else 0
-            for i in range(first, last):
-                t = s.order[i]
-                for k in range(s.variable_ptr[t], s.variable_ptr[t + 1]):
-                    v = s.variable[k]
-                    counts[half, ptr[v] + values[v]] += 1.0
-
-
-@kernel
-def _values(s: Sites, labels: Integers, values: Integers) -> None:
-    """The values of all variables under labels."""
-    for t in range(len(labels)):
-        _put(s, t, labels[t], labels, values)

@@ -374,6 +374,11 @@ class GrammarBatch(Structure[TreePotentials, Trees]):
         entry = row * self.grammar.symbols + within(label, self.grammar.symbols)
         return Parts.where("span", entry[:, None], (first <= last)[:, None])
 
+    @property
+    def one_label_a_span(self) -> bool:
+        """Whether no unary rule puts a symbol over another one that is no tag."""
+        return not (self.grammar.unary_child >= self.grammar.tags).any()
+
     def plus(self, parts: Parts, amount: ArrayLike) -> GrammarBatch:
         """The same with amounts [parts] added to the potentials of parts; a single row of spans is widened first."""
         own = [each.with_all_spans() for each in self.potentials] if parts.table == "span" else self.potentials

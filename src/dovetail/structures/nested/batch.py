@@ -169,6 +169,11 @@ class NestedBatch(Ragged[NestedPotentials, NestedSegments]):
         valid = np.repeat(length[:, None] > 0, 2, axis=1)
         return Parts.where("phrase", np.stack([entry, entry + labels], axis=1), valid)
 
+    @property
+    def one_label_a_span(self) -> bool:
+        """No: a segment may hold nothing but another one."""
+        return False
+
     def chart(self, sentence: int) -> ParseChart:
         """One sentence that has words as the trees of a grammar: the same distribution.
 
