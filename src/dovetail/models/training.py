@@ -22,6 +22,13 @@ class Run(NamedTuple):
     doing: Callable[[str], None]
 
 
+def uninterrupted(model: Any) -> Any:
+    """A model whose training went on to its end. What was to be made with it ends with it: half of it serves nobody."""
+    if model.card_.get("stopped") == "interrupted":
+        raise KeyboardInterrupt
+    return model
+
+
 class Training:
     """A corpus made ready to train on: what is minimised, and the way back to a model."""
 

@@ -101,6 +101,8 @@ class DependencyParser(DependencySettings, Estimator):
                 with_arcs(s.words, t, (h - 1).tolist()) for s, t, h in zip(corpus, self._learnt, heads, strict=True)
             ]
             self.relations_ = self._new_relations().fit(arcs, known, progress=run.progress)
+            if self.relations_.card_["stopped"] == "interrupted":
+                self.card_["stopped"] = "interrupted"
         del self._learnt
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ArcTraining:

@@ -14,7 +14,6 @@ from dovetail.errors import DovetailError
 from dovetail.features.compile.arcs import COARSE, ArcFeatures
 from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.losses import Loss, likelihood
-from dovetail.learning.monitor import Monitor
 from dovetail.learning.objective import Objective, Share, of_tokens
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
@@ -110,4 +109,4 @@ def _coarse_weights(features: ArcFeatures, words: Strings, tags: Strings, heads:
     gold = heads[taken(offsets_of(words), np.array(some))[0]]
     scorer = ArcScorer.of(features, [words[i] for i in some], [tags[i] for i in some], threads)
     optimiser = LBFGS(limit=COARSE_PASSES)
-    return optimiser.minimise(arc_objective(scorer, gold), Prior(COARSE_L2), np.zeros(features.weights), Monitor())
+    return optimiser.minimise(arc_objective(scorer, gold), Prior(COARSE_L2), np.zeros(features.weights))
