@@ -13,12 +13,17 @@ from typing import Any
 from dovetail import Sentence, read
 
 
-def corpus(name: str, split: str, columns: Sequence[str] | None = None) -> list[Sentence]:
-    """The sentences of a corpus under DOVETAIL_DATA."""
+def data_folder() -> Path:
+    """The folder that DOVETAIL_DATA names."""
     root = os.environ.get("DOVETAIL_DATA")
     if not root:
         sys.exit("set DOVETAIL_DATA to the folder with the corpora (conll2003-en/train.conll.gz, ...)")
-    path = Path(root) / name / f"{split}.conll.gz"
+    return Path(root)
+
+
+def corpus(name: str, split: str, columns: Sequence[str] | None = None) -> list[Sentence]:
+    """The sentences of a corpus under DOVETAIL_DATA."""
+    path = data_folder() / name / f"{split}.conll.gz"
     if not path.exists():
         sys.exit(f"{path}: there is no such file")
     return [s for document in read(path, columns=columns) for s in document]

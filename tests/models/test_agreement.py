@@ -12,7 +12,7 @@ from dovetail import Document, Sentence, Tagger
 from dovetail.columns import Columns
 from dovetail.features.compile.repeats import repeats
 from dovetail.models.batching import in_batches
-from dovetail.models.tagger.agreement import FLOOR, agreed
+from dovetail.models.consistency.agreement import FLOOR, agreed
 from dovetail.models.tagger.estimator import as_sentences, half_loosened, whole_documents
 from tests.models.corpus import made
 
@@ -29,7 +29,7 @@ def test_potentials_follow_the_equation() -> None:
     assert model is not None
     corpus = in_documents(made(6, seed=3), 3)
     chains = model.batch(corpus, 1)
-    [leaning] = agreed(chains, repeats(Columns.of(corpus, ())), model.labels, [0.7])
+    [leaning] = agreed(chains, repeats(Columns.of(corpus, ())), model.of_label, [0.7])
     words = [(s.document, w) for s in corpus for w in s.words]
     types = [name if name == "O" else name[2:] for name in model.labels.names]
     marginal = chains.marginals().unary
@@ -56,8 +56,8 @@ def ambiguous(document: int) -> list[Sentence]:
 def test_the_rest_of_the_document_decides_what_a_sentence_cannot(tmp_path: Path) -> None:
     train = [replace(s, document=None) for d in range(40) for s in ambiguous(d)]
     dev = [s for d in range(100, 120) for s in ambiguous(d)]
-    tagger = Tagger(features=FEATURES, min_count=1).fit(train, dev=dev)
-    alone = Tagger(features=FEATURES, min_count=1, agree=False).fit(train, dev=dev)
+    tagger = Tagger(features=FEATURES, min_count=1, consistency="agree").fit(train, dev=dev)
+    alone = Tagger(features=FEATURES, min_count=1, consistency="none").fit(train, dev=dev)
     assert tagger.model_ is not None
     assert tagger.model_.agreement > 0
     assert tagger.score(dev) > 99

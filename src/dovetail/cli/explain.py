@@ -66,13 +66,23 @@ def explain(
     if not hasattr(tagger, "explain"):
         raise DovetailError("this kind of model cannot be explained")
     chosen = list(_chosen(tagger, sentences, token or []))
-    explanations = [(number, tagger.explain(sentence, position)) for number, sentence, position in chosen]
+    explanations = [
+        (number, tagger.explain(sentence, position, **_context(tagger, sentence, sentences)))
+        for number, sentence, position in chosen
+    ]
     if as_json:
         print(json.dumps({"tokens": [_record(n, e, top) for n, e in explanations]}, ensure_ascii=False))
     elif explanations:
         print("\n\n".join(_paragraph(n, e, top) for n, e in explanations))
     else:
         say("no entities found; use --token WORD to explain any word")
+
+
+def _context(tagger: Any, sentence: Sentence, sentences: Sequence[Sentence]) -> dict[str, Any]:
+    """The document of a sentence, for taggers whose documents agree with themselves."""
+    if sentence.document is None or tagger.kind != "tagger":
+        return {}
+    return {"document": [other for other in sentences if other.document == sentence.document]}
 
 
 def _explain_trees(

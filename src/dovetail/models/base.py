@@ -32,7 +32,8 @@ from dovetail.version import __version__
 OPTIMISERS: dict[str, Any] = {"lbfgs": LBFGS, "sgd": SGD, "adagrad": AdaGrad, "perceptron": AveragedPerceptron}
 
 FREE = frozenset(
-    "threads iterations patience features resources clusters agree balance calibrate predict_layers".split()
+    "threads iterations patience features resources clusters agree consistency engine balance calibrate "
+    "predict_layers".split()
 )
 """Settings that may change between a training run and its continuation; features and resources are told by the data."""
 NOT_STORED = frozenset({"threads", "resources", "clusters"})
@@ -354,7 +355,10 @@ class Estimator:
     def unpacked(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Callable[..., Any]] = ()) -> Self:
         """From what ``packed`` gave."""
         known = {f.name for f in fields(cls) if f.init} - NOT_STORED
-        made = cls(**{name: value for name, value in header["settings"].items() if name in known})
+        told = dict(header["settings"])
+        if "agree" in told and "consistency" in known:  # of files of version 0.1
+            told["consistency"] = "agree" if told["agree"] else "none"
+        made = cls(**{name: value for name, value in told.items() if name in known})
         made.card_ = header.get("card", {})
         made._unpack(header, arrays, [call(f) for f in functions])
         made.layers_ = LayerTaggers.unpacked(header, arrays)

@@ -6,8 +6,8 @@ Taggers, segmenters and nested taggers differ in their structure, in their parts
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import offsets_of
+from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.documents import nothing_left
+from dovetail.features.compile.repeats import repeats
 from dovetail.features.compile.span_design import SpanCompiler
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.learning.losses import LOSSES
@@ -29,6 +31,8 @@ from dovetail.learning.tuning import best_bias, calibration
 from dovetail.memory import release_memory
 from dovetail.modelfile import COMPACT_VERSION, Arrays, save_model
 from dovetail.models.base import Estimator
+from dovetail.models.consistency.agreement import agreed
+from dovetail.models.consistency.coupling import STRENGTHS, Consistency
 from dovetail.models.training import Training
 from dovetail.scorers.compiled import CompiledPart, PartSettings
 from dovetail.scorers.parts import Form, PartsScorer
@@ -53,6 +57,11 @@ class LinearModel:
     table_prefix: ClassVar[str] = ""
     """What the names of tables begin with in model files."""
 
+    agreement: float = field(default=0.0, kw_only=True)
+    """How strongly the places of a name in one document lean towards one type: see ``models.consistency.agreement``."""
+    consistency: Consistency | None = field(default=None, kw_only=True)
+    """What it knows of linked words: see ``models.consistency.coupling``."""
+
     @property
     def form(self) -> Form:
         """How scores become potentials."""
@@ -71,7 +80,26 @@ class LinearModel:
         compiled, templates = compiled or self.compilers(sentences), self.templates()
         scores = {part: weights.score(compiled[part], templates[part], threads) for part, weights in self.parts.items()}
         tables = {name: table.astype(np.float64) for name, table in self.tables.items()}
-        return self.form.batch(scores, tables, offsets_of(sentences), threads)
+        found = self.form.batch(scores, tables, offsets_of(sentences), threads)
+        if not self.agreement and self.consistency is None:
+            return found
+        return self.consistent(found, next(iter(compiled.values())).columns)
+
+    def consistent(self, batch: Any, columns: Columns) -> Any:
+        """The structures of documents, in which names agree with themselves as far as the model wants it."""
+        if self.consistency is not None:
+            return self.consistency.coupled(batch, columns, self.of_label)
+        return agreed(batch, repeats(columns), self.of_label, [self.agreement])[0] if self.agreement else batch
+
+    def types_of_labels(self) -> Sequence[str]:
+        """What each label of the structure says, wherever in an entity it stands; O is a type too."""
+        raise NotImplementedError
+
+    @cached_property
+    def of_label(self) -> Integers:
+        """The number of the type of each label: [labels]."""
+        names = list(dict.fromkeys(self.types_of_labels()))
+        return np.array([names.index(name) for name in self.types_of_labels()], np.int64)
 
     def structures(self, sentences: Sequence[Sentence], threads: int) -> Any:
         """What answers to new sentences are read from."""
@@ -95,7 +123,8 @@ class LinearModel:
         if not known:
             return 1.0
         some = [dev[i] for i in known]
-        return calibration(self.structures(some, threads), self.numbered(some, [gold[i] for i in known]))
+        alone = replace(self, agreement=0.0, consistency=None)
+        return calibration(alone.structures(some, threads), self.numbered(some, [gold[i] for i in known]))
 
     def scaled(self, factor: float) -> Self:
         """The model with all weights times a factor: the same ranking of answers, with other probabilities."""
@@ -128,6 +157,8 @@ class LinearModel:
             "features": {"name": self.features.name, "templates": self.features.lines()},
             "hash_bits": next(iter(self.parts.values())).index.bits,
             "resources": packed(self.features.resources)[0],
+            "agreement": self.agreement,
+            "consistency": None if self.consistency is None else self.consistency.header(),
         }
 
     @classmethod
@@ -136,7 +167,10 @@ class LinearModel:
         own, described = cls._stored(header, arrays), header["features"]
         resources = unpacked(header.get("resources", {}), arrays)
         features = cls.feature_kind.from_lines(described["name"], described["templates"], functions, resources)
-        made = cls(features=features, parts={}, **own)
+        made = cls(features=features, parts={}, agreement=float(header.get("agreement", 0.0)), **own)
+        if (told := header.get("consistency")) is not None:
+            linked = Consistency.from_header(told, len(set(made.types_of_labels())))
+            made = replace(made, consistency=linked)
         outputs = {name: made.form.outputs(name) for name in made._stored_parts(header, arrays)}
         bits = header["hash_bits"]
         return replace(made, parts={name: Weights.from_arrays(arrays, name, n, bits) for name, n in outputs.items()})
@@ -320,6 +354,32 @@ class LinearEstimator(Estimator):
             return max(rate(model.best_with(batch, bias)) for bias in biases)
 
         return dev_score
+
+    def _linked(self, model: Any, corpus: Sequence[Sentence], types: Callable[[Any], Integers]) -> Any:
+        """The model with what the documents of a corpus say of linked words; ``types`` gives those of words, [N]."""
+        if self._setting("consistency") != "graph" or all(s.document is None for s in corpus):
+            return model
+        count, engine = len(set(model.types_of_labels())), self._setting("engine")
+        return replace(model, consistency=Consistency.learnt(Columns.of(corpus, ()), types(model), count, engine))
+
+    def _agreeing(self, model: Any, held_out: list[Sentence]) -> Any:
+        """The model whose documents agree as strongly as scores best on held-out ones; of equal ones, the least.
+
+        Without documents nothing is tried: agreement is for text whose sentences belong together.
+        """
+        if self._setting("consistency") == "none" or all(s.document is None for s in held_out):
+            return model
+        alone = replace(model, agreement=0.0, consistency=None)
+        rate, batch = self._rater(model, held_out), alone.batch(self._seen(held_out), self._threads())
+        columns = Columns.of(self._seen(held_out), ())
+        tried = [
+            replace(alone, agreement=strength)
+            if model.consistency is None  # nothing is known of linked words
+            else replace(alone, consistency=replace(model.consistency, strength=strength))
+            for strength in STRENGTHS
+        ]
+        scores = np.array([rate(each.best(each.consistent(batch, columns))) for each in tried])
+        return tried[int(np.argmax(scores - 1e-9 * np.arange(len(scores))))]
 
     def _balanced(self, model: Any, held_out: list[Sentence]) -> Any:
         """The model with the bias of O that scores best on held-out sentences; of equal ones, the smallest.

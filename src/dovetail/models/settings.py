@@ -140,6 +140,13 @@ sigma = partial(setting, least=0, wanted="a standard deviation is zero or positi
 calibrate = partial(setting, default=True, help="Calibrate the probabilities on dev.")
 balance = partial(setting, default=True, help="Balance precision and recall for the best F1 on dev.")
 agree = partial(setting, default=True, help="Favour one type per name in a document, as strongly as is best on dev.")
+consistency = partial(
+    setting,
+    default="graph",
+    help="What makes the names of a document agree, as strongly as is best on dev.",
+    choices=("none", "agree", "graph"),
+)
+engine = partial(setting, default="bp", help="Engine that answers the graph.", choices=("bp", "dual", "gibbs", "ilp"))
 patience = partial(setting, help="Number of scores on dev without improvement to stop after.", least=1)
 seed = partial(setting, default=1, help="Seed of the random number generator.", least=0)
 threads = partial(

@@ -140,9 +140,9 @@ class NestedTagger(NestedSettings, LinearEstimator):
         if self.calibrate:
             trees = [as_tree(spans, self._longest, Counter()) for spans in gold]
             model = replace(model, factor=model.calibration(held_out, trees, self._threads()))
-        return self._agreeing(model, held_out, gold) if self.agree or self.balance else model
+        return self._agreeing_spans(model, held_out, gold) if self.agree or self.balance else model
 
-    def _agreeing(self, model: NestedModel, held_out: list[Sentence], gold: Spans) -> NestedModel:
+    def _agreeing_spans(self, model: NestedModel, held_out: list[Sentence], gold: Spans) -> NestedModel:
         """The model with the strength of agreement and the threshold that score best together.
 
         Of equal ones, the least agreement and the threshold nearest to a half. Scores are smoothed over neighbouring

@@ -45,13 +45,15 @@ class NestedModel(LinearModel):
     """Parts of speech, where they are found too."""
     factor: float = 1.0
     """What all potentials are multiplied by: the best tree stays the best, with other probabilities."""
-    agreement: float = 0.0
-    """How strongly the places of the same words in one document agree: see ``models.nested.agreement``."""
 
     @cached_property
     def form(self) -> NestedForm:
         """Segments within segments."""
         return NestedForm(len(self.labels), self.phrases, self.longest, self.flat, len(self.tags))
+
+    def consistent(self, batch: Any, columns: Any) -> Any:
+        """As they are: segments agree by their probabilities, see ``models.nested.agreement``."""
+        return batch
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -101,7 +103,7 @@ class NestedModel(LinearModel):
 
     def header(self) -> dict[str, Any]:
         """What is no array, for the header of a model file."""
-        plain = ("phrases", "longest", "threshold", "flat", "factor", "agreement")
+        plain = ("phrases", "longest", "threshold", "flat", "factor")
         lists = {"labels": list(self.labels), "tags": list(self.tags), "parts": list(self.parts)}
         return super().header() | {name: getattr(self, name) for name in plain} | lists
 
@@ -112,7 +114,7 @@ class NestedModel(LinearModel):
         tables = {name: arrays[f"{cls.table_prefix}{name}"] for name in shapes}
         if any(tables[name].shape != shape for name, shape in shapes.items()):
             raise ValueError("the tables of labels do not fit together")
-        kinds = {"phrases": int, "longest": int, "threshold": float, "flat": bool, "factor": float, "agreement": float}
+        kinds = {"phrases": int, "longest": int, "threshold": float, "flat": bool, "factor": float}
         plain = {name: kind(header[name]) for name, kind in kinds.items()}
         return {"tables": tables, "labels": labels, "tags": tags, **plain}
 

@@ -119,6 +119,7 @@ class Segmenter(SegmenterSettings, LinearEstimator):
         if self.family == "markov":
             labels = labels_of(spans, sentences, self.scheme, self.words)
             chain = ChainSegments(features, {}, {}, labels, self.order, constrain=True)
+            chain = self._linked_entities(chain, sentences, spans)
             return chain_training(chain, sentences, tags_of(spans, sentences), **how)
         longest = self.longest or length_bound(spans)
         kept = [i for i, each in enumerate(spans) if all(s.end - s.start <= longest for s in each)]
@@ -128,8 +129,20 @@ class Segmenter(SegmenterSettings, LinearEstimator):
         types = (WORD,) if self.words else (OUTSIDE, *sorted({span.label for each in spans for span in each}))
         lengths = np.array([1 if label == OUTSIDE else longest for label in types], dtype=np.int32)
         order = 0 if self.words else self.order  # one label has nothing to say of its neighbour
-        model = SegmentModel(features, {}, {}, types, lengths, order)
+        model = self._linked_entities(SegmentModel(features, {}, {}, types, lengths, order), sentences, spans)
         return segment_training(model, [sentences[i] for i in kept], [spans[i] for i in kept], **how)
+
+    def _linked_entities(self, model: Any, sentences: Sequence[Sentence], spans: Sequence[Sequence[Span]]) -> Any:
+        """The model with what it learns of linked words, unless its segments are words."""
+        if self.words:
+            return model
+        names = list(dict.fromkeys(model.types_of_labels()))
+
+        def types(made: Any) -> Integers:
+            tags = [tag for own in tags_of(spans, sentences) for tag in own]
+            return np.array([names.index(tag if tag == OUTSIDE else tag[2:]) for tag in tags], np.int64)
+
+        return self._linked(model, sentences, types)
 
     def features_for(self, corpus: Sequence[Sentence]) -> Any:
         """The feature set, less what reads layers that a named set wants and no sentence has."""
@@ -147,6 +160,8 @@ class Segmenter(SegmenterSettings, LinearEstimator):
     def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
         if self.calibrate:
             model = model.scaled(model.calibration(*self._segments(held_out), self._threads()))
+        if not self.words:
+            model = self._agreeing(model, held_out)
         return self._balanced(model, held_out) if self._balances(model) else model
 
     def check_settings(self) -> None:

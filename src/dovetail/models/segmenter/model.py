@@ -50,6 +50,10 @@ class SegmentModel(LinearModel):
         """The labels of segments, O among them."""
         return self.labels
 
+    def types_of_labels(self) -> tuple[str, ...]:
+        """Each label is a type of its own."""
+        return self.labels
+
     def compilers(self, sentences: Sequence[Sentence]) -> Mapping[str, Compiler]:
         """Of tokens, and of phrases."""
         return span_compilers(self.features, sentences, self.form.longest, PHRASE)

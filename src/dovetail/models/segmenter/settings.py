@@ -56,6 +56,9 @@ class SegmenterSettings:
     calibrate: bool = settings.calibrate()
     balance: bool = settings.balance(help="Balance precision and recall of entities for the best F1 on dev.")
     """How readily to answer O: only the best segmentation changes, no probability."""
+    consistency: str = settings.consistency()
+    """Of entities, not of words; as of a tagger."""
+    engine: str = settings.engine()
     patience: int = settings.patience(5)
     seed: int = settings.seed()
     threads: int | None = settings.threads()

@@ -14,9 +14,10 @@ from dovetail.errors import DovetailError
 from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.compile.documents import token_documents
-from dovetail.features.compile.repeats import repeats, share_repeated
+from dovetail.features.compile.repeats import share_repeated
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
+from dovetail.models.consistency.coupling import USUAL
 from dovetail.models.inputs import (
     as_sentences,
     check_as_many,
@@ -26,7 +27,6 @@ from dovetail.models.inputs import (
     check_tags,
 )
 from dovetail.models.linear import CompactEstimator, LinearEstimator
-from dovetail.models.tagger.agreement import STRENGTHS, agreed
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, Tuning, chain_training
@@ -106,6 +106,8 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
         """Sentences with tags and their features made ready to train on."""
         tags = self.tags_of(corpus)
         model = ChainModel(features, {}, {}, LabelSet.learn(tags, self.scheme), self.order, self.constrain)
+        if model.labels.scheme is not None:
+            model = self._linked(model, corpus, lambda made: np.append(made.of_label, -1)[made.labels.encode(tags)])
         spread = Spread(token_documents(corpus), self.min_documents) if self.min_documents > 1 else None
         seen = half_loosened(corpus) if features.looks_elsewhere else corpus
         how = self._how(self.min_count, twins=self.merge_twins, spread=spread)
@@ -138,23 +140,12 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
         """What held-out sentences decide about a model, as far as the settings let them."""
         factor = model.calibration(held_out, self.tags_of(held_out), self._threads()) if self.calibrate else 1.0
         model = model.scaled(factor)
-        if self.agree and model.labels.scheme is not None:
+        if model.labels.scheme is not None:
             model = self._agreeing(model, held_out)
         if self._balances(model):
             model = self._balanced(model, held_out)
-        return Tuning(factor, model.agreement, model.outside)
-
-    def _agreeing(self, model: ChainModel, held_out: list[Sentence]) -> ChainModel:
-        """The model with the strength of agreement within documents that scores best; of equal ones, the smallest.
-
-        Without documents nothing is tried: agreement is for text whose sentences belong together.
-        """
-        if all(s.document is None for s in held_out):
-            return model
-        rate, chains = self._rater(model, held_out), replace(model, agreement=0.0).batch(held_out, self._threads())
-        tried = agreed(chains, repeats(Columns.of(held_out, ())), model.labels, STRENGTHS)
-        scores = np.array([rate(model.best(batch)) for batch in tried])
-        return replace(model, agreement=STRENGTHS[int(np.argmax(scores - 1e-9 * np.arange(len(scores))))])
+        strength = USUAL if model.consistency is None else model.consistency.strength
+        return Tuning(factor, model.agreement, strength, model.outside)
 
     # answers
 
@@ -216,12 +207,22 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
         """The chains of the sentences, many at a time: for answers that no other method gives."""
         return (self._batch(some) for some in self._batches(as_sentences(sentences)))
 
-    def explain(self, sentence: Sentence | Sequence[str], position: int) -> Explanation:
-        """Why the token at ``position`` has its tag."""
-        [one] = self._filled([as_sentence(sentence)])
+    def explain(
+        self, sentence: Sentence | Sequence[str], position: int, document: Sequence[Sentence] = ()
+    ) -> Explanation:
+        """Why the token at ``position`` has its tag.
+
+        document: all sentences of its document, in order, itself among them, where what they say is to count.
+        """
+        one = as_sentence(sentence)
         if not 0 <= position < len(one):
             raise DovetailError(f"position {position}: the sentence has tokens 0 to {len(one) - 1}")
-        return explain_token(self._model(), one, position)
+        if document and not any(other is one for other in document):
+            raise DovetailError("the sentence is not one of the document")
+        text = list(document) or [one]
+        filled = self._filled(text)
+        same = filled[next(i for i, other in enumerate(text) if other is one)]
+        return explain_token(self._model(), same, position, filled)
 
     # files
 

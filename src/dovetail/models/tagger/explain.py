@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from dovetail.columns import Columns
 from dovetail.features.compile.columns import with_derived
 from dovetail.features.compile.named import NamedFeature, named_features
+from dovetail.features.compile.repeats import repeats
+from dovetail.models.consistency.links import links_of
 from dovetail.models.tagger.model import ChainModel
 from dovetail.scorers.chain import EDGE, NODE
 from dovetail.scorers.weights import Weights
+from dovetail.structures.chain import ChainBatch
+from dovetail.structures.contract import Labels
 from dovetail.text.sentence import Sentence
 
 
@@ -63,11 +69,20 @@ def _weights_of(weights: Weights, features: Sequence[NamedFeature]) -> np.ndarra
     return table
 
 
-def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Explanation:
-    """Explain the tag of one token in the best tagging of the sentence, against the most probable other tag."""
-    chains = model.batch([sentence], threads=1)
+def explain_token(
+    model: ChainModel, sentence: Sentence, position: int, document: Sequence[Sentence] = ()
+) -> Explanation:
+    """Explain the tag of one token in the best tagging of the sentence, against the most probable other tag.
+
+    document: all sentences of its document, in order, itself among them: what they say counts, too.
+    """
+    text = list(document) or [sentence]
+    whole = model.batch(text, threads=1)
+    place = next(i for i, other in enumerate(text) if other is sentence)
+    every = model.best_labels(whole, model.outside)
+    first = int(whole.offsets[place])
+    chains, best = whole.take(np.array([place])), every[first : first + len(sentence)]
     sentence = with_derived(sentence, model.features)
-    best = model.best_labels(chains, model.outside)
     probability = chains.marginals().unary[position]
     shown = model.labels.shown
     tag = int(best[position])
@@ -86,10 +101,38 @@ def explain_token(model: ChainModel, sentence: Sentence, position: int) -> Expla
         state = before if model.order == 1 else _pair_state(best, position, len(shown))
         after = model.transition[state]
         evidence.append(Evidence(f"after {shown[before]}", float(after[tag]), float(after[rival])))
+    evidence += _elsewhere(model, text, whole, every, first + position, (tag, rival))
     evidence = sorted((e for e in evidence if e.weight or e.against), key=lambda e: -e.margin)
     by_name = {name: sum(p for n, p in zip(shown, probability.tolist(), strict=True) if n == name) for name in shown}
     ranked = sorted(by_name.items(), key=lambda pair: -pair[1])
     return Explanation(sentence.words[position], position, shown[tag], shown[rival], tuple(ranked), tuple(evidence))
+
+
+def _elsewhere(
+    model: ChainModel, text: Sequence[Sentence], whole: ChainBatch, best: Labels, token: int, labels: tuple[int, int]
+) -> list[Evidence]:
+    """What the other places of a word in its document add to two labels, with what they are tagged as."""
+    if not model.agreement and model.consistency is None:
+        return []
+    alone = replace(model, agreement=0.0, consistency=None).batch(text, threads=1)
+    added = whole.potentials.unary[token] - alone.potentials.unary[token]
+    columns = Columns.of(text, ())
+    if model.consistency is not None:
+        links = links_of(columns)
+        other = np.concatenate([links.second[links.first == token], links.first[links.second == token]])
+    else:
+        found = repeats(columns)
+        group = found.group[token]
+        other = found.tokens[found.ptr[group] : found.ptr[group + 1]] if group >= 0 else np.zeros(0, np.int64)
+        other = other[other != token]
+    if not other.size:
+        return []
+    types = model.types_of_labels()
+    told = Counter(types[y] for y in best[other].tolist()).most_common()
+    named = told[0][0] if len(told) == 1 else ", ".join(f"{n} {kind}" for kind, n in told)
+    places = "1 other place" if other.size == 1 else f"{other.size} other places"
+    tag, rival = labels
+    return [Evidence(f"{places} in the document ({named})", float(added[tag]), float(added[rival]))]
 
 
 def _pair_state(best: Any, position: int, size: int) -> int:

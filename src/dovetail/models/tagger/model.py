@@ -14,11 +14,10 @@ from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
-from dovetail.features.compile.repeats import repeats
 from dovetail.learning.objective import Gold, of_tokens
 from dovetail.modelfile import Arrays
+from dovetail.models.consistency.coupling import USUAL
 from dovetail.models.linear import LinearModel, LinearTraining, numbers_in
-from dovetail.models.tagger.agreement import agreed
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.scorers.chain import EDGE, NODE, TRANSITION, ChainForm, Forbidden
 from dovetail.scorers.transitions import Transitions, state_count, states_within
@@ -40,8 +39,6 @@ class ChainModel(LinearModel):
     constrain: bool
     outside: float = 0.0
     """Added to the score of the label O when the best tagging is sought, and only then: see ``Tagger.balance``."""
-    agreement: float = 0.0
-    """How strongly the places of a name in one document lean towards one type: see ``models.tagger.agreement``."""
 
     @property
     def node(self) -> Weights:
@@ -95,15 +92,10 @@ class ChainModel(LinearModel):
         """The numbers of tags, [tokens]."""
         return self.labels.encode(answers)
 
-    def batch(
-        self, sentences: Sequence[Sentence], threads: int, compiled: Mapping[str, Compiler] | None = None
-    ) -> ChainBatch:
-        """The chains of new sentences, in which names agree with themselves as far as the model wants it."""
-        compiled = compiled or self.compilers(sentences)
-        chains: ChainBatch = super().batch(sentences, threads, compiled)
-        if not self.agreement:
-            return chains
-        return agreed(chains, repeats(compiled[NODE].columns), self.labels, [self.agreement])[0]
+    def types_of_labels(self) -> list[str]:
+        """B-PER and I-PER are both of the type PER."""
+        names = self.labels.names
+        return [n if self.labels.scheme is None or n == "O" else n.partition("-")[2] for n in names]
 
     def with_probabilities(self, batch: ChainBatch, spans: Sequence[Sequence[Span]] | None = None) -> list[list[Span]]:
         """The given entities of every sentence, or those of the best tagging, with their exact probabilities.
@@ -141,7 +133,7 @@ class ChainModel(LinearModel):
         outputs = {NODE: kept, EDGE: (kept[:, None] * size + kept).ravel()}
         transition = self.transition[np.ix_(states_within(kept, size, self.order), kept)]
         parts = {part: weights.within(outputs[part]) for part, weights in self.parts.items()}
-        return replace(self, labels=labels, parts=parts, tables={TRANSITION: transition})
+        return replace(self, labels=labels, parts=parts, tables={TRANSITION: transition}, consistency=None)
 
     def header(self) -> dict[str, Any]:
         """What is no array, for the header of a model file."""
@@ -151,7 +143,6 @@ class ChainModel(LinearModel):
             "order": self.order,
             "constrain": self.constrain,
             "outside": self.outside,
-            "agreement": self.agreement,
         }
 
     @classmethod
@@ -160,9 +151,8 @@ class ChainModel(LinearModel):
         size = len(labels.names)
         if arrays[TRANSITION].shape != (state_count(size, order), size):
             raise ValueError("the table of transitions does not fit the labels")
-        tuned = {name: float(header.get(name, 0.0)) for name in ("outside", "agreement")}
         own = {"labels": labels, "order": order, "constrain": bool(header["constrain"])}
-        return {"tables": {TRANSITION: arrays[TRANSITION]}, **own, **tuned}
+        return {"tables": {TRANSITION: arrays[TRANSITION]}, "outside": float(header.get("outside", 0.0)), **own}
 
     def _stored_parts(self, header: dict[str, Any], arrays: Arrays) -> Sequence[str]:
         return [NODE, *([EDGE] if {"edge.keys", "edge.rest"} & set(arrays) else [])]
@@ -170,15 +160,17 @@ class ChainModel(LinearModel):
 
 @dataclass(frozen=True)
 class Tuning:
-    """What dev data has decided about a tagger: see ``Tagger.calibrate``, ``Tagger.agree`` and ``Tagger.balance``."""
+    """What dev data has decided about a tagger: see its settings ``calibrate``, ``consistency`` and ``balance``."""
 
     factor: float = 1.0
     agreement: float = 0.0
+    strength: float = USUAL
     outside: float = 0.0
 
     def applied(self, model: ChainModel) -> ChainModel:
         """The model so tuned."""
-        return replace(model.scaled(self.factor), agreement=self.agreement, outside=self.outside)
+        linked = None if model.consistency is None else replace(model.consistency, strength=self.strength)
+        return replace(model.scaled(self.factor), agreement=self.agreement, consistency=linked, outside=self.outside)
 
 
 @dataclass

@@ -45,7 +45,9 @@ class TaggerSettings:
     """One factor for all weights, which changes probabilities but no ranking."""
     balance: bool = settings.balance()
     """How readily to answer O: this changes the best tagging, but no probability."""
-    agree: bool = settings.agree()
+    consistency: str = settings.consistency()
+    """agree: two passes over each document; graph: the words of a document as one graph, whose links are counted."""
+    engine: str = settings.engine()
     patience: int = settings.patience(5)
     seed: int = settings.seed()
     threads: int | None = settings.threads()
