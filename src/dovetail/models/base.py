@@ -129,7 +129,8 @@ class Estimator:
         if held_out is not None:
             held_out = self._filled(held_out)
             monitor.dev_score = self._dev_scorer(training, held_out)
-        model = training.export(self._minimise(training, monitor, run))
+        training.weight = self._minimise(training, monitor, run)
+        model = training.export(training.weight)
         self.card_["stopped"] = monitor.reason
         self.model_ = model
         if held_out is not None:

@@ -36,6 +36,12 @@ class Training:
     """See ``learning.objective``."""
     prior: Any
     """See ``learning.priors``."""
+    dev: Callable[[Any], Any]
+    """From weights to the structures of held-out sentences, which are compiled once; where there are any."""
+    weight: Floats
+    """What was found, [parameters]."""
+    tuned: Any
+    """The structures of held-out sentences, as the trained model sees them."""
 
     def start(self, init: Any = None) -> Floats:
         """Where training starts, [parameters]: zeros, or what can be had from another model."""

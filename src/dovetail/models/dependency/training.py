@@ -46,9 +46,8 @@ class ArcTraining(Training):
     prior: Prior
     lost: int
     """How many gold arcs the coarse weights would have left out; in training they are kept."""
-    dev: Any = field(default=None, init=False, repr=False)
     dev_heads: Heads = field(default_factory=lambda: np.empty(0, np.int32), init=False, repr=False)
-    """Held-out sentences with what is looked at of them, and their heads [words]."""
+    """The heads of held-out sentences, [words]."""
 
     @classmethod
     def prepare(
@@ -95,11 +94,14 @@ class ArcTraining(Training):
         return self.model.with_weights(weight)
 
     def dev_scorer(self, words: Strings, tags: Strings, heads: Heads) -> Callable[[Floats], float]:
-        """From weights to the percentage of right heads [words] in other sentences, which are looked at once."""
-        scorer, _ = self.model.scorer(words, tags, self.scorer.threads)
-        if not len(heads):
-            return lambda weight: 0.0
-        return lambda weight: float(100.0 * np.mean(scorer.batch(weight).best() == heads))
+        """From weights to the percentage of right heads [words] in held-out sentences, which are looked at once."""
+        self.dev, self.dev_heads = self.model.scorer(words, tags, self.scorer.threads)[0].batch, heads
+        return lambda weight: right_heads(self.dev(weight).best(), heads)
+
+
+def right_heads(found: Heads, heads: Heads) -> float:
+    """The percentage of right heads, 0 of none."""
+    return float(100.0 * np.mean(found == heads)) if len(heads) else 0.0
 
 
 def _coarse_weights(features: ArcFeatures, words: Strings, tags: Strings, heads: Heads, threads: int) -> Floats:
