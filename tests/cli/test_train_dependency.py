@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +51,30 @@ def test_train_and_score(run: Run, trees: Path, tmp_path: Path) -> None:
     assert "8 relations" in out
     assert "training the relations" in err
     assert DependencyParser.load(tmp_path / "m").tags == "pos"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_ctrl_c_and_resume(trees: Path, tmp_path: Path) -> None:
+    def first_pass_told() -> int:
+        """Train until the first pass is told, then Ctrl-C; relations, which come after it, are trained all the same."""
+        how = ["--bits", "12", "--optimiser", "sgd", "--iterations", "1000000", "--resume"]
+        where = ["--train", str(trees / "train.conllu"), "--output", str(tmp_path / "m")]
+        command = [sys.executable, "-m", "dovetail", "train", "dependency", *where, *how]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as work:
+            assert work.stderr is not None
+            while (found := re.match(r"iteration (\d+)/1000000", work.stderr.readline())) is None:
+                assert work.poll() is None
+            work.send_signal(signal.SIGINT)
+            out, err = work.communicate(timeout=120)
+        assert work.returncode == 0
+        assert "stopped: interrupted; these are the best weights so far" in out
+        assert f"run the same command again to continue from {tmp_path / 'm.checkpoint'}" in err
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.checkpoint"]
+        assert len(DependencyParser.load(tmp_path / "m").classes_) == 8
+        return int(found[1])
+
+    assert first_pass_told() == 1
+    assert first_pass_told() > 1
 
 
 def test_evaluate(run: Run, trees: Path, tmp_path: Path) -> None:

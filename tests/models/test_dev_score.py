@@ -13,9 +13,12 @@ from dovetail.models.dependency.training import ArcTraining
 from dovetail.models.domains.tagger import MultiDomainTagger
 from dovetail.models.joint.estimator import JointParser
 from dovetail.models.joint.training import JointTraining
+from dovetail.models.linear import LinearModel, LinearTraining
 from dovetail.models.nested.estimator import NestedTagger
+from dovetail.models.parser.model import ParserModel
 from dovetail.models.segmenter.estimator import Segmenter
 from dovetail.models.tagger.estimator import Tagger
+from dovetail.scorers.arcs import ArcScorer
 from dovetail.text.sentence import Sentence
 from tests.models.kinds import KINDS
 
@@ -35,14 +38,47 @@ MODELS: dict[str, tuple[Any, str]] = {
 }
 
 
+def _lie(where: type, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While training, held-out sentences are looked at, and their score is 12.5."""
+    look = getattr(where, what)
+
+    def lying(*given: Any) -> Any:
+        look(*given)
+        return lambda *_: 12.5
+
+    monkeypatch.setattr(where, what, lying)
+
+
 @pytest.mark.parametrize("name", MODELS)
-def test_the_dev_score_is_that_of_the_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_held_out_text_is_compiled_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not again to tune the model, nor to score it."""
+    model, kind = MODELS[name]
+    seen: list[str] = []
+
+    def count(where: type, what: str) -> None:
+        do = getattr(where, what)
+        monkeypatch.setattr(where, what, lambda *given: seen.append(what) or do(*given))
+
+    for home, method in ((LinearTraining, "reader"), (LinearModel, "batch"), (ParserModel, "lists"), (ArcScorer, "of")):
+        count(home, method)
+    own = {"threshold": 0.0, "relations": False, "predict_layers": False} if name == "dependency" else {}
+    tags = {"tags": "given"} if name == "joint" else {}
+    train = [s.with_layer("pos", s.tree.tags()) if s.tree else s for s in KINDS[kind].sentences]
+    replace(model, **own, **tags).fit(train, dev=train[:4])
+    assert seen == {"dependency": ["of", "of"], "joint": ["lists"]}.get(name, ["reader"])  # of arcs the corpus, too
+
+
+@pytest.mark.parametrize("documents", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_dev_score_is_that_of_the_model(name: str, documents: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     model, kind = MODELS[name]
     train = KINDS[kind].sentences
     dev = _odd(train) if kind == "tagger" else train
+    if documents:
+        train, dev = ([replace(s, document=i // 4) for i, s in enumerate(some)] for some in (train, dev))
     trainings = {"dependency": ArcTraining, "joint": JointTraining}
     where, what = (trainings[name], "dev_scorer") if name in trainings else (type(model), "_dev_scorer")
-    monkeypatch.setattr(where, what, lambda *_: lambda _: 12.5)
+    _lie(where, what, monkeypatch)
     model.fit(train, dev=iter(dev))
     assert model.card_["dev"] == pytest.approx(model.score(dev))
     assert model.card_["dev"] != 12.5
@@ -51,7 +87,7 @@ def test_the_dev_score_is_that_of_the_model(name: str, monkeypatch: pytest.Monke
 def test_of_domains_it_is_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     flat = KINDS["tagger"].sentences
     dev = {"a": flat, "b": _odd(flat)}
-    monkeypatch.setattr(MultiDomainTagger, "_dev_scorer", lambda *_: lambda *_: 12.5)
+    _lie(MultiDomainTagger, "_dev_scorer", monkeypatch)
     model = MultiDomainTagger(tagger=Tagger(features=["shape[0]"], iterations=2)).fit({"a": flat, "b": flat}, dev=dev)
     scores = [model.score(sentences, name) for name, sentences in dev.items()]
     assert model.card_["dev"] == pytest.approx(np.mean(scores))

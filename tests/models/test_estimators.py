@@ -166,6 +166,26 @@ def test_an_interruption_keeps_the_best_so_far(name: str) -> None:
 
 
 @every_kind
+def test_an_interruption_of_the_tuning_keeps_the_model(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, path, model = KINDS[name], tmp_path / "c.checkpoint", new(name)
+
+    def tuned(*given: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(base, "Monitor", partial(Monitor, save_every=1))
+    monkeypatch.setattr(type(model), "_tuned", tuned)
+    model.fit(kind.sentences, dev=kind.sentences[:4], checkpoint=path)
+    assert model.card_["stopped"] == "interrupted"
+    assert len(model.predict(kind.inputs)) == len(kind.inputs)
+    monkeypatch.undo()
+    assert path.exists()
+    assert new(name).fit(kind.sentences, dev=kind.sentences[:4], checkpoint=path).card_["stopped"] != "interrupted"
+    assert not path.exists()
+
+
+@every_kind
 def test_seeds_and_threads(name: str) -> None:
     sentences = KINDS[name].sentences
     one, two = (new(name, optimiser="adagrad", iterations=2, threads=n).fit(sentences) for n in (1, 3))
@@ -183,7 +203,8 @@ def test_training_starts_from_another_model(name: str) -> None:
     cold, warm = list[Progress](), list[Progress]()
     new(name, iterations=1, optimiser="lbfgs").fit(kind.sentences, progress=cold.append)
     new(name, iterations=1, optimiser="lbfgs").fit(kind.sentences, init=first, progress=warm.append)
-    assert warm[0].objective <= cold[0].objective + 1e-9
+    # Where that model is at the optimum, no step goes down, and there is no pass to tell of.
+    assert not warm or warm[0].objective <= cold[0].objective + 1e-9
 
 
 @every_kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ import pytest
 
 import dovetail
 from dovetail.errors import DovetailError
+from dovetail.learning.monitor import Monitor
+from dovetail.models.base import Estimator
+from dovetail.models.dependency.estimator import DependencyParser
 from dovetail.models.domains.parser import MultiDomainParser
 from dovetail.models.domains.tagger import MultiDomainTagger
 from dovetail.models.layers import LayerTaggers, learnable
@@ -65,6 +69,30 @@ def test_every_kind_of_answer_to_plain_words(model: Any) -> None:
         assert str(model.explain(WORDS, 0)) == str(model.explain(read, 0))
     if hasattr(model, "span_probability"):
         assert model.span_probability(WORDS, (0, 2, "PER")) == model.span_probability(read, (0, 2, "PER"))
+
+
+@pytest.mark.parametrize("name", [*MODELS, "parser", "dependency", "predicted tags"])
+def test_ctrl_c_while_layers_are_learnt_ends_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tagger that was not trained to its end serves no model, and there is no other yet."""
+    other: dict[str, Estimator] = {
+        "parser": KINDS["parser"].model,
+        "dependency": KINDS["dependency"].model,
+        "predicted tags": DependencyParser(bits=10, predict_tags=True),
+    }
+    sentences = made(12) if name in MODELS else KINDS["parser" if name == "parser" else "dependency"].sentences
+    learns: list[str] = []
+    told = Monitor.after_pass
+
+    def interrupt(self: Monitor, *how: Any) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return told(self, *how)
+
+    monkeypatch.setattr(Monitor, "after_pass", interrupt)
+    model = replace((MODELS | other)[name])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(sentences, doing=learns.append)
+    assert learns[-1] in ("learning the layer pos", "tagger")
+    assert not model._is_trained()
 
 
 def test_what_a_sentence_has_it_keeps(model: Any) -> None:

@@ -14,6 +14,7 @@ from dovetail.curves.configurations import Configuration
 from dovetail.curves.data import CurveData, draw_order
 from dovetail.curves.work import worked
 from dovetail.errors import DovetailError, InputError
+from dovetail.models.training import uninterrupted
 from dovetail.version import __version__
 
 
@@ -36,9 +37,7 @@ def train_and_score(configuration: Configuration, data: CurveData, indices: Sequ
         model.fit(sentences, dev=data.dev if data.tune else None)
     except DovetailError as error:
         raise DovetailError(f"{configuration.name} with {len(indices)} sentences: {error}") from None
-    if model.card_.get("stopped") == "interrupted":
-        raise KeyboardInterrupt  # fit itself keeps the weights so far, which would be a false point of the curve
-    return Trained(model, *_scores(model, data), time.perf_counter() - began)
+    return Trained(uninterrupted(model), *_scores(model, data), time.perf_counter() - began)
 
 
 def _scores(model: Any, data: CurveData) -> tuple[float, float | None, float | None]:

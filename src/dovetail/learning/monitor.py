@@ -39,7 +39,8 @@ class Monitor:
 
     ``dev_score`` (weights to score, higher is better) is asked every ``dev_every`` passes; training stops when it has
     not risen for ``patience`` askings. ``save`` gets the optimiser's state every ``save_every`` passes, and
-    after ``save_seconds`` without.
+    after ``save_seconds`` without. One that is not ``watched``, because nobody asks how the run ended, leaves Ctrl-C to
+    the program.
     """
 
     report: Callable[[Progress], None] | None = None
@@ -49,6 +50,7 @@ class Monitor:
     save: Callable[[dict[str, Any]], None] | None = None
     save_every: int = 25
     save_seconds: float = 60.0
+    watched: bool = True
     interrupted: bool = False
     reason: str = "limit"
     best: Floats | None = None
@@ -108,7 +110,7 @@ class Monitor:
     @contextmanager
     def catching_interrupt(self) -> Iterator[None]:
         """The first Ctrl-C ends training after the current pass; a second one ends the program."""
-        if threading.current_thread() is not threading.main_thread():
+        if not self.watched or threading.current_thread() is not threading.main_thread():
             yield
             return
 

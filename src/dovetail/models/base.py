@@ -108,7 +108,7 @@ class Estimator:
         ``y`` has the answers, where the sentences ``X`` do not. ``init`` starts from another model's weights.
         ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end.
         ``progress`` hears of every pass, ``doing`` of what is being prepared. Ctrl-C ends training early with the best
-        weights so far.
+        weights so far; before the first pass there are none, and it is raised.
         """
         self.check_settings()
         run = Run(init, checkpoint, progress, doing or (lambda what: None))
@@ -129,13 +129,16 @@ class Estimator:
         if held_out is not None:
             held_out = self._filled(held_out)
             monitor.dev_score = self._dev_scorer(training, held_out)
-        model = training.export(self._minimise(training, monitor, run))
+        training.weight = self._minimise(training, monitor, run)
+        model = training.export(training.weight)
         self.card_["stopped"] = monitor.reason
         self.model_ = model
         if held_out is not None:
-            self.model_ = self._tuned(model, held_out, training)
-            self.card_["dev"] = self._held_out_score(held_out, training)
+            with self._keeping_what_there_is():
+                self.model_ = self._tuned(model, held_out, training)
+                self.card_["dev"] = self._held_out_score(held_out, training)
         self._finish(corpus, run)
+        self._forget_checkpoint(run)
 
     def _examples(self, given: Any, answers: Any, what: str) -> list[Any]:
         """Sentences with their right answers in them, checked; ``what`` they are: training, dev or gold."""
@@ -183,7 +186,7 @@ class Estimator:
     def _minimise(self, training: Any, monitor: Monitor, run: Run) -> Any:
         """The best weights."""
         start = training.start(None if run.init is None else run.init._model())
-        saved = resume = None
+        resume = None
         if run.checkpoint is not None:
             every = {name: v for name, v in self.get_params().items() if not isinstance(v, Estimator)}
             settings = {name: value for name, value in every.items() if name.rpartition("__")[2] not in FREE}
@@ -193,10 +196,20 @@ class Estimator:
                 monitor.restore(resume)
         optimiser = self._optimiser(training)
         hints = {"curvature": training.curvature()} if isinstance(optimiser, LBFGS) else {}
-        weight = optimiser.minimise(training.objective, training.prior, start, monitor, resume, **hints)
-        if saved is not None and not monitor.interrupted:
-            saved.remove()
-        return weight
+        return optimiser.minimise(training.objective, training.prior, start, monitor, resume, **hints)
+
+    @contextmanager
+    def _keeping_what_there_is(self) -> Iterator[None]:
+        """Ctrl-C ends what is done here, and training keeps the model as it is."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.card_["stopped"] = "interrupted"
+
+    def _forget_checkpoint(self, run: Run) -> None:
+        """Once all is trained, and nobody will want to go on."""
+        if run.checkpoint is not None and self.card_["stopped"] != "interrupted":
+            Checkpoint(Path(run.checkpoint), "").remove()
 
     # answers
 

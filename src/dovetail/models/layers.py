@@ -46,12 +46,14 @@ class LayerTaggers:
     ) -> Self:
         """From the sentences that have them, those of the named layers that can be learnt."""
         from dovetail.models.tagging import pos_tagger
+        from dovetail.models.training import uninterrupted
 
         made = {}
         for name in learnable(names, sentences):
             doing(f"learning the layer {name}")
             known = [Sentence(s.words, {name: _marked(s.layers[name])}) for s in sentences if name in s.layers]
-            made[name] = pos_tagger(threads=threads, seed=seed, layer=name).set_params(iterations=PASSES).fit(known)
+            tagger = pos_tagger(threads=threads, seed=seed, layer=name).set_params(iterations=PASSES)
+            made[name] = uninterrupted(tagger.fit(known))
         return cls(made)
 
     def filled(self, sentences: Sequence[Sentence], threads: int | None = None) -> list[Sentence]:

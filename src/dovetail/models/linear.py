@@ -117,14 +117,16 @@ class LinearModel:
         """Answers that it knows, as its structures take them."""
         raise NotImplementedError
 
-    def calibration(self, dev: Sequence[Sentence], gold: Sequence[Any], threads: int) -> float:
-        """The factor under which the answers to held-out sentences are most likely, where the model knows them."""
+    def calibration(self, batch: Any, dev: Sequence[Sentence], gold: Sequence[Any]) -> float:
+        """The factor under which the answers to held-out sentences are most likely, where the model knows them.
+
+        ``batch`` has their structures, each sentence for itself.
+        """
         known = [i for i, answer in enumerate(gold) if len(dev[i]) and self.knows(answer)]
         if not known:
             return 1.0
-        some = [dev[i] for i in known]
-        alone = replace(self, agreement=0.0, consistency=None)
-        return calibration(alone.structures(some, threads), self.numbered(some, [gold[i] for i in known]))
+        right = self.numbered([dev[i] for i in known], [gold[i] for i in known])
+        return calibration(batch.take(np.array(known)), right)
 
     def scaled(self, factor: float) -> Self:
         """The model with all weights times a factor: the same ranking of answers, with other probabilities."""
@@ -282,6 +284,10 @@ class LinearTraining(Training, Generic[Model]):
         """A function from weights to the structures of other sentences, which are compiled once."""
         return self.reader(sentences).batch
 
+    def held_out(self) -> Any:
+        """The structures of held-out sentences under the weights that were found, as the model stores them."""
+        return self.dev(self.weight.astype(np.float32).astype(np.float64))
+
     def start(self, init: Model | None = None) -> Floats:
         """Zeros, or the weights of another model where it has the same features and labels."""
         weight, scorer = np.zeros(self.objective.parameters), self.scorer
@@ -346,11 +352,11 @@ class LinearEstimator(Estimator):
 
     def _dev_scorer(self, training: Any, held_out: list[Sentence]) -> Callable[[Floats], float]:
         """The score under the best of some biases of O."""
-        model, batches = training.model, training.dev_scorer(self._seen(held_out))
+        model, training.dev = training.model, training.dev_scorer(self._seen(held_out))
         rate, biases = self._rater(model, held_out), COARSE_BALANCES if self._balances(model) else (0.0,)
 
         def dev_score(weight: Floats) -> float:
-            batch = batches(weight)
+            batch = training.dev(weight)
             return max(rate(model.best_with(batch, bias)) for bias in biases)
 
         return dev_score
@@ -362,32 +368,38 @@ class LinearEstimator(Estimator):
         count, engine = len(set(model.types_of_labels())), self._setting("engine")
         return replace(model, consistency=Consistency.learnt(Columns.of(corpus, ()), types(model), count, engine))
 
-    def _agreeing(self, model: Any, held_out: list[Sentence]) -> Any:
-        """The model whose documents agree as strongly as scores best on held-out ones; of equal ones, the least.
+    def _held_out_score(self, held_out: list[Any], training: Any) -> float:
+        return self._rater(self._model(), held_out)(self._model().best(training.tuned))
 
-        Without documents nothing is tried: agreement is for text whose sentences belong together.
+    def _agreeing(self, model: Any, batch: Any, held_out: list[Sentence], tries: bool = True) -> tuple[Any, Any]:
+        """The model whose documents agree as strongly as scores best on held-out ones, and the structures of these.
+
+        Of equal ones, the least. ``batch`` has the structures of sentences each for itself. Without documents nothing
+        is tried: agreement is for text whose sentences belong together.
         """
-        if self._setting("consistency") == "none" or all(s.document is None for s in held_out):
-            return model
-        alone = replace(model, agreement=0.0, consistency=None)
-        rate, batch = self._rater(model, held_out), alone.batch(self._seen(held_out), self._threads())
         columns = Columns.of(self._seen(held_out), ())
+        if not tries or self._setting("consistency") == "none" or all(s.document is None for s in held_out):
+            return model, model.consistent(batch, columns)
+        alone, rate = replace(model, agreement=0.0, consistency=None), self._rater(model, held_out)
         tried = [
             replace(alone, agreement=strength)
             if model.consistency is None  # nothing is known of linked words
             else replace(alone, consistency=replace(model.consistency, strength=strength))
             for strength in STRENGTHS
         ]
-        scores = np.array([rate(each.best(each.consistent(batch, columns))) for each in tried])
-        return tried[int(np.argmax(scores - 1e-9 * np.arange(len(scores))))]
+        best = (-1.0, model, batch)
+        for number, each in enumerate(tried):
+            found = each.consistent(batch, columns)
+            best = max(best, (rate(each.best(found)) - 1e-9 * number, each, found), key=lambda one: one[0])
+        return best[1:]
 
-    def _balanced(self, model: Any, held_out: list[Sentence]) -> Any:
+    def _balanced(self, model: Any, batch: Any, held_out: list[Sentence]) -> Any:
         """The model with the bias of O that scores best on held-out sentences; of equal ones, the smallest.
 
         Few labels make a tagger timid: it misses more entities than it invents. The best F1 wants them balanced. Only
         the search for the best answer uses the bias; probabilities stay as they are.
         """
-        batch, rate = model.batch(self._seen(held_out), self._threads()), self._rater(model, held_out)
+        rate = self._rater(model, held_out)
         return replace(model, outside=best_bias(BALANCES, lambda bias: rate(model.best_with(batch, bias))))
 
     def _seen(self, sentences: list[Sentence]) -> list[Sentence]:

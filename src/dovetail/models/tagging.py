@@ -13,6 +13,7 @@ from dovetail.errors import InputError
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.resources.clusters import Clusters
 from dovetail.models.tagger.estimator import Tagger
+from dovetail.models.training import uninterrupted
 from dovetail.text.sentence import Sentence
 
 LAYERS = ("pos", "xpos")
@@ -69,14 +70,14 @@ def learn_tags(
     mistakes on what it knows. Only a corpus of a few sentences is tagged by its own. ``told`` hears of every step.
     """
     told("tagger")
-    whole = make().fit(sentences)
+    whole = uninterrupted(make().fit(sentences))
     if len(sentences) < 2 * folds:
         return whole, [tuple(tags) for tags in whole.predict(sentences)]
     part = fold_numbers(sentences, folds)
     found: list[tuple[str, ...]] = [()] * len(sentences)
     for fold in range(int(part.max(initial=0)) + 1):
         inside, rest = np.flatnonzero(part == fold).tolist(), np.flatnonzero(part != fold).tolist()
-        tagger = make().fit([sentences[i] for i in rest])
+        tagger = uninterrupted(make().fit([sentences[i] for i in rest]))
         for i, tags in zip(inside, tagger.predict([sentences[i] for i in inside]), strict=True):
             found[i] = tuple(tags)
         told(f"tags, part {fold + 1} of {folds}")

@@ -22,6 +22,13 @@ class Run(NamedTuple):
     doing: Callable[[str], None]
 
 
+def uninterrupted(model: Any) -> Any:
+    """A model whose training went on to its end. What was to be made with it ends with it: half of it serves nobody."""
+    if model.card_.get("stopped") == "interrupted":
+        raise KeyboardInterrupt
+    return model
+
+
 class Training:
     """A corpus made ready to train on: what is minimised, and the way back to a model."""
 
@@ -29,6 +36,12 @@ class Training:
     """See ``learning.objective``."""
     prior: Any
     """See ``learning.priors``."""
+    dev: Callable[[Any], Any]
+    """From weights to the structures of held-out sentences, which are compiled once; where there are any."""
+    weight: Floats
+    """What was found, [parameters]."""
+    tuned: Any
+    """The structures of held-out sentences, as the trained model sees them."""
 
     def start(self, init: Any = None) -> Floats:
         """Where training starts, [parameters]: zeros, or what can be had from another model."""

@@ -92,7 +92,7 @@ class LBFGS:
         ``curvature`` [parameters] is a guess at the diagonal of the Hessian, up to a factor. Common features curve the
         objective more than rare ones; knowing so from the start saves a third of the iterations.
         """
-        monitor = monitor or Monitor()
+        monitor = monitor or Monitor(watched=False)
 
         def smooth(weight: Floats) -> tuple[float, Floats]:
             value, gradient = loss(weight)
@@ -116,8 +116,8 @@ class LBFGS:
                 if fallen < self.tolerance * abs(objective):
                     monitor.reason = "converged"
                     break
-        if monitor.dev_score is not None and monitor.dev_score(state.weight) >= monitor.best_dev:
-            return state.weight
+            if monitor.dev_score is not None and monitor.dev_score(state.weight) >= monitor.best_dev:
+                return state.weight
         return monitor.result(state.weight)
 
     @staticmethod

@@ -74,7 +74,7 @@ class SGD:
         resume: dict[str, Any] | None = None,
     ) -> Floats:
         """The weights after ``limit`` passes, or the best by the monitor's dev score."""
-        monitor = monitor or Monitor()
+        monitor = monitor or Monitor(watched=False)
         batches = -(-objective.items // self.batch)
         run = self._begin(objective, prior, start)
         if resume:

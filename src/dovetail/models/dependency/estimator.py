@@ -20,7 +20,7 @@ from dovetail.models.batching import cut
 from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows, joined, surest
 from dovetail.models.dependency.relations import TEMPLATES, with_arcs
 from dovetail.models.dependency.settings import DependencySettings
-from dovetail.models.dependency.training import ArcTraining
+from dovetail.models.dependency.training import ArcTraining, right_heads
 from dovetail.models.inputs import as_sentences, labelled
 from dovetail.models.layers import LayerTaggers
 from dovetail.models.tagger.estimator import Tagger
@@ -101,6 +101,8 @@ class DependencyParser(DependencySettings, Estimator):
                 with_arcs(s.words, t, (h - 1).tolist()) for s, t, h in zip(corpus, self._learnt, heads, strict=True)
             ]
             self.relations_ = self._new_relations().fit(arcs, known, progress=run.progress)
+            if self.relations_.card_["stopped"] == "interrupted":
+                self.card_["stopped"] = "interrupted"
         del self._learnt
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ArcTraining:
@@ -128,15 +130,17 @@ class DependencyParser(DependencySettings, Estimator):
     def _dev_scorer(self, training: ArcTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
         looked = self._look(held_out)
         right, self.card_["projectivised_dev"] = gold_heads(held_out)
-        training.dev, training.dev_heads = looked, np.concatenate([NO_HEADS, *right])
-        return training.dev_scorer([s.words for s in looked.sentences], looked.tags, training.dev_heads)
+        return training.dev_scorer([s.words for s in held_out], looked.tags, np.concatenate([NO_HEADS, *right]))
 
     def _tuned(self, model: DependencyModel, held_out: list[Sentence], training: ArcTraining) -> DependencyModel:
         """Sentences whose tree lacks an arc, because it was not looked at, do not count."""
         if not self.calibrate or not len(training.dev_heads):
             return model
-        words = [s.words for s in training.dev.sentences]
-        return model.scaled(calibration(model.batch(words, training.dev.tags, self._threads()), training.dev_heads))
+        return model.scaled(calibration(training.dev(model.fine_weight), training.dev_heads))
+
+    def _held_out_score(self, held_out: list[Sentence], training: ArcTraining) -> float:
+        batch = training.dev(self._model().fine_weight)
+        return right_heads(batch.best() if self.decode == "best" else surest(batch), training.dev_heads)
 
     def _learn_tags(
         self, corpus: Sequence[Sentence], tags: Sequence[tuple[str, ...]], told: Callable[[str], Any]

@@ -14,7 +14,6 @@ from dovetail.errors import DovetailError
 from dovetail.features.compile.arcs import COARSE, ArcFeatures
 from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.losses import Loss, likelihood
-from dovetail.learning.monitor import Monitor
 from dovetail.learning.objective import Objective, Share, of_tokens
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
@@ -47,9 +46,8 @@ class ArcTraining(Training):
     prior: Prior
     lost: int
     """How many gold arcs the coarse weights would have left out; in training they are kept."""
-    dev: Any = field(default=None, init=False, repr=False)
     dev_heads: Heads = field(default_factory=lambda: np.empty(0, np.int32), init=False, repr=False)
-    """Held-out sentences with what is looked at of them, and their heads [words]."""
+    """The heads of held-out sentences, [words]."""
 
     @classmethod
     def prepare(
@@ -96,11 +94,14 @@ class ArcTraining(Training):
         return self.model.with_weights(weight)
 
     def dev_scorer(self, words: Strings, tags: Strings, heads: Heads) -> Callable[[Floats], float]:
-        """From weights to the percentage of right heads [words] in other sentences, which are looked at once."""
-        scorer, _ = self.model.scorer(words, tags, self.scorer.threads)
-        if not len(heads):
-            return lambda weight: 0.0
-        return lambda weight: float(100.0 * np.mean(scorer.batch(weight).best() == heads))
+        """From weights to the percentage of right heads [words] in held-out sentences, which are looked at once."""
+        self.dev, self.dev_heads = self.model.scorer(words, tags, self.scorer.threads)[0].batch, heads
+        return lambda weight: right_heads(self.dev(weight).best(), heads)
+
+
+def right_heads(found: Heads, heads: Heads) -> float:
+    """The percentage of right heads, 0 of none."""
+    return float(100.0 * np.mean(found == heads)) if len(heads) else 0.0
 
 
 def _coarse_weights(features: ArcFeatures, words: Strings, tags: Strings, heads: Heads, threads: int) -> Floats:
@@ -110,4 +111,4 @@ def _coarse_weights(features: ArcFeatures, words: Strings, tags: Strings, heads:
     gold = heads[taken(offsets_of(words), np.array(some))[0]]
     scorer = ArcScorer.of(features, [words[i] for i in some], [tags[i] for i in some], threads)
     optimiser = LBFGS(limit=COARSE_PASSES)
-    return optimiser.minimise(arc_objective(scorer, gold), Prior(COARSE_L2), np.zeros(features.weights), Monitor())
+    return optimiser.minimise(arc_objective(scorer, gold), Prior(COARSE_L2), np.zeros(features.weights))

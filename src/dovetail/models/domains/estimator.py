@@ -128,6 +128,7 @@ class MultiDomain(DomainSettings, Estimator):
             before = several, weight
         assert best is not None
         _, several, weight, stopped = best
+        stopped = monitor.reason if monitor.reason == "interrupted" else stopped
         model.model_ = several.export(weight)
         model._finish(together, run)
         self.layers_ = model.layers_
@@ -137,6 +138,7 @@ class MultiDomain(DomainSettings, Estimator):
             for name, some in held_out.items():
                 self.card_["domains"][name]["dev"] = self.score(some, name)
             self.card_["dev"] = float(np.mean([self.card_["domains"][name]["dev"] for name in held_out]))
+        self._forget_checkpoint(run)
 
     def _sigmas(self, with_dev: bool) -> Sequence[float]:
         fixed = self.sigma if self.sigma is not None else STRATEGIES[self.strategy][1]

@@ -85,9 +85,14 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
         assert model.model_ is not None
         self.model_ = untuned = DomainModel(model.model_, Tuning(), own)
         if held_out is not None:
-            tuned = {n: replace(own[n], tuning=model.tuning(untuned.untuned(n), some)) for n, some in held_out.items()}
-            tuning = model.tuning(untuned.shared, pooled(held_out.values()))
-            self.model_ = replace(untuned, domains=own | tuned, tuning=tuning)
+            for m, name in enumerate(own):
+                if name in held_out:
+                    chains = several.domains[m].training.dev(several.weights(m, weight))
+                    tuning, _ = model.tuning(untuned.untuned(name), held_out[name], chains)
+                    own[name] = replace(own[name], tuning=tuning)
+            together = pooled(held_out.values())
+            tuning, _ = model.tuning(untuned.shared, together, training.dev_scorer(together)(top))
+            self.model_ = replace(untuned, domains=own, tuning=tuning)
 
     # answers
 

@@ -124,31 +124,37 @@ class NestedTagger(NestedSettings, LinearEstimator):
         return Estimator._optimiser(usual, training)
 
     def _dev_scorer(self, training: NestedTraining, held_out: list[Sentence]) -> Callable[[Floats], float]:
-        reader, gold = training.reader(held_out), [self.entities(s) for s in held_out]
+        training.dev, gold = training.dev_scorer(held_out), [self.entities(s) for s in held_out]
         model = training.model
         thresholds = COARSE_THRESHOLDS if self.balance else (0.4,)
 
         def dev_score(weight: Floats) -> float:
-            batch = reader.batch(weight)
-            found = spans_of(batch.segments if model.tags else batch, model.labels, min(thresholds))
+            found = spans_of(training.dev(weight), model.labels, min(thresholds))
             return max(threshold_scores(found, gold, thresholds, model.flat))
 
         return dev_score
 
     def _tuned(self, model: NestedModel, held_out: list[Sentence], training: Any) -> NestedModel:
-        gold = [self.entities(s) for s in held_out]
+        gold, batch = [self.entities(s) for s in held_out], training.held_out()
         if self.calibrate:
             trees = [as_tree(spans, self._longest, Counter()) for spans in gold]
-            model = replace(model, factor=model.calibration(held_out, trees, self._threads()))
-        return self._agreeing_spans(model, held_out, gold) if self.agree or self.balance else model
+            model = replace(model, factor=model.calibration(batch, held_out, trees))
+        training.tuned = batch.scaled(model.factor)
+        return self._agreeing_spans(model, training.tuned, held_out, gold) if self.agree or self.balance else model
 
-    def _agreeing_spans(self, model: NestedModel, held_out: list[Sentence], gold: Spans) -> NestedModel:
+    def _held_out_score(self, held_out: list[Any], training: Any) -> float:
+        found = self._model().answer(training.tuned, held_out)
+        return nested_scores([self.entities(s) for s in held_out], found).all.f1
+
+    def _agreeing_spans(
+        self, model: NestedModel, batch: NestedBatch, held_out: list[Sentence], gold: Spans
+    ) -> NestedModel:
         """The model with the strength of agreement and the threshold that score best together.
 
         Of equal ones, the least agreement and the threshold nearest to a half. Scores are smoothed over neighbouring
         thresholds, for less luck in the choice.
         """
-        found = spans_of(model.structures(held_out, self._threads()), model.labels, LEAST)
+        found = spans_of(batch, model.labels, LEAST)
         thresholds = THRESHOLDS.tolist() if self.balance else [model.threshold]
         best = (-1.0, 0.0, 0.0, model)
         for strength in STRENGTHS if self.agree and any(s.document is not None for s in held_out) else (0.0,):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -152,6 +152,11 @@ class NestedTraining(LinearTraining[NestedModel]):
         found = [taken_over(init.tables[name], *axes.get(name, (element, element))) for name in self.model.form.shapes]
         whole = np.concatenate([table.ravel() for table in found])
         return np.where(np.isfinite(whole), whole, 0.0)  # a flat model forbids what lies in segments
+
+    def dev_scorer(self, sentences: Sequence[Sentence]) -> Callable[[Floats], NestedBatch]:
+        """A function from weights to the segmentations of other sentences, the tags of words summed out."""
+        reader = self.reader(sentences)
+        return lambda weight: reader.batch(weight).segments if self.model.tags else reader.batch(weight)
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""

@@ -89,6 +89,6 @@ class ChainSegments(ChainModel):
                     break
         return [probable(each, least) for each in self.with_probabilities(batch, asked)]
 
-    def calibration(self, dev: Sequence[Sentence], gold: Sequence[Sequence[Span]], threads: int) -> float:
+    def calibration(self, batch: ChainBatch, dev: Sequence[Sentence], gold: Sequence[Sequence[Span]]) -> float:
         """The factor under which held-out segments, as tags, are most likely."""
-        return super().calibration(dev, tags_of(gold, dev), threads)
+        return super().calibration(batch, dev, tags_of(gold, dev))

@@ -158,11 +158,11 @@ class Segmenter(SegmenterSettings, LinearEstimator):
         return lambda found: _f1(segment_counts(gold, dev, found, model.types))
 
     def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
-        if self.calibrate:
-            model = model.scaled(model.calibration(*self._segments(held_out), self._threads()))
-        if not self.words:
-            model = self._agreeing(model, held_out)
-        return self._balanced(model, held_out) if self._balances(model) else model
+        batch = training.held_out()
+        factor = model.calibration(batch, *self._segments(held_out)) if self.calibrate else 1.0
+        model, batch = self._agreeing(model.scaled(factor), batch.scaled(factor), held_out, not self.words)
+        training.tuned = batch
+        return self._balanced(model, batch, held_out) if self._balances(model) else model
 
     def check_settings(self) -> None:
         """As for any model; whole segments see one label before them at most."""

@@ -134,18 +134,20 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
         return lambda found: tagging_score(gold, labels.decode(found, offsets), labels.scheme is not None)
 
     def _tuned(self, model: ChainModel, held_out: list[Sentence], training: Any) -> ChainModel:
-        return self.tuning(model, held_out).applied(model)
+        found, training.tuned = self.tuning(model, held_out, training.held_out())
+        return found.applied(model)
 
-    def tuning(self, model: ChainModel, held_out: list[Sentence]) -> Tuning:
-        """What held-out sentences decide about a model, as far as the settings let them."""
-        factor = model.calibration(held_out, self.tags_of(held_out), self._threads()) if self.calibrate else 1.0
-        model = model.scaled(factor)
-        if model.labels.scheme is not None:
-            model = self._agreeing(model, held_out)
+    def tuning(self, model: ChainModel, held_out: list[Sentence], batch: ChainBatch) -> tuple[Tuning, ChainBatch]:
+        """What held-out sentences decide about a model, as far as the settings let them, and their chains so tuned.
+
+        ``batch`` has their chains under the weights of the model, each sentence for itself.
+        """
+        factor = model.calibration(batch, held_out, self.tags_of(held_out)) if self.calibrate else 1.0
+        model, batch = self._agreeing(model, batch.scaled(factor), held_out, model.labels.scheme is not None)
         if self._balances(model):
-            model = self._balanced(model, held_out)
+            model = self._balanced(model, batch, held_out)
         strength = USUAL if model.consistency is None else model.consistency.strength
-        return Tuning(factor, model.agreement, strength, model.outside)
+        return Tuning(factor, model.agreement, strength, model.outside), batch
 
     # answers
 
