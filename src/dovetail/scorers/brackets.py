@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from dovetail.scorers.contract import Items, Scorer
 from dovetail.scorers.linear import Layout
 from dovetail.scorers.listed import FeatureLists
 from dovetail.structures.brackets import BracketBatch, BracketPotentials, Brackets
+from dovetail.structures.ruled import RuledBatch, RuledPotentials
 from dovetail.threads import run_shards, sentence_shards
 
 Floats = NDArray[np.float64]
@@ -178,6 +180,49 @@ class BracketScorer(Scorer[BracketBatch]):
             where, ptr = taken(kept.ptr, cells)
             kept = kept._replace(ptr=ptr, label=kept.label[where])
         return replace(self, lists=lists, offsets=taken(self.offsets, which)[1], kept=kept)
+
+
+@dataclass(eq=False)
+class RuleScorer(Scorer[RuledBatch]):
+    """The same with rules: weights of a label above two others, and of every two of the three whatever the third.
+
+    The weights of ``spans`` come first, then those of rules ``[L, L, L]``, of a label and its left half, of a label and
+    its right half, and of both halves: ``[L, L]`` each.
+    """
+
+    spans: BracketScorer
+
+    def __post_init__(self) -> None:
+        labels = self.spans.weights.labels
+        self.parameters = self.spans.parameters + labels**3 + 3 * labels**2
+        self.items, self.threads = self.spans.items, self.spans.threads
+
+    @property
+    def offsets(self) -> Integers:
+        """Where the words of each sentence begin: [sentences + 1]."""
+        return self.spans.offsets
+
+    def batch(self, weight: NDArray[Any], which: Items | None = None) -> RuledBatch:
+        """All bracketings of the sentences, or of some."""
+        plain = self.spans.batch(weight[: self.spans.parameters], which)
+        triple, left, right, both = self._parts(weight)
+        rule = triple + left[:, :, None] + right[:, None, :] + both
+        return RuledBatch(RuledPotentials(plain.potentials.span, rule), plain.offsets, plain.threads)
+
+    def backward(self, slope: RuledPotentials, out: Floats, which: Items | None = None) -> None:
+        """Add to ``out`` [weights] the gradient from the slope of the potentials."""
+        self.spans.backward(BracketPotentials(slope.span), out[: self.spans.parameters], which)
+        for part, own in zip(
+            self._parts(out), (slope.rule, *(slope.rule.sum(axis=axis) for axis in (2, 1, 0))), strict=True
+        ):
+            part += own
+
+    def _parts(self, weight: NDArray[Any]) -> list[NDArray[Any]]:
+        """The weights of rules, or their gradient, as views."""
+        labels, own = self.spans.weights.labels, weight[self.spans.parameters :]
+        edges = labels**3 + labels**2 * np.arange(4)
+        pairs = [own[low:high].reshape(labels, labels) for low, high in pairwise(edges.tolist())]
+        return [own[: labels**3].reshape(labels, labels, labels), *pairs]
 
 
 def _taken(lists: FeatureLists, which: Integers) -> FeatureLists:

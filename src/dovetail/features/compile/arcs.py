@@ -161,7 +161,7 @@ class ArcFeatures:
             template.replace("cluster", f"{name}/cluster")
             for name, clusters in self.clusters.items()
             for template in CLUSTERS.singles
-            if _can_read(template, clusters)
+            if can_read(template, clusters)
         ]
         return (*self.templates.singles, *more)
 
@@ -172,7 +172,7 @@ class ArcFeatures:
             (head.replace("cluster", f"{name}/cluster"), dependent.replace("cluster", f"{name}/cluster"))
             for name, clusters in self.clusters.items()
             for head, dependent in CLUSTERS.pairs
-            if _can_read(head, clusters) and _can_read(dependent, clusters)
+            if can_read(head, clusters) and can_read(dependent, clusters)
         ]
         return (*self.templates.pairs, *more)
 
@@ -211,7 +211,7 @@ def known_words(words: Sequence[Sequence[str]], min_count: int) -> Keys:
     return np.unique(hashing.string_keys([column.types[i] for i in np.flatnonzero(counts >= min_count)]))
 
 
-def _can_read(template: str, clusters: Clusters) -> bool:
+def can_read(template: str, clusters: Clusters) -> bool:
     """A flat clustering has no levels: the first bits of its paths mean nothing."""
     return clusters.levels != (0,) or not any(level in template for level in ("cluster4", "cluster6"))
 

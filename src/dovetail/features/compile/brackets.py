@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.compile import hashing
-from dovetail.features.compile.arcs import Atoms, known_words
+from dovetail.features.compile.arcs import Atoms, can_read, known_words
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.resources.clusters import Clusters
 
@@ -85,6 +85,19 @@ COARSE = SpanTemplates(
 )  # fmt: skip
 """What tells hopeless spans from all others."""
 
+CLUSTERS = SpanTemplates(
+    ("cluster", "cluster+1", "cluster6", "cluster6+1", "cluster6 cluster6+1", "cluster4 tag+1", "tag cluster4+1"),
+    ("cluster", "cluster+1", "cluster6", "cluster6+1", "cluster6 cluster6+1", "cluster4 tag+1", "tag cluster4+1"),
+    (
+        ("cluster6+1", "cluster6"), ("cluster6", "cluster6+1"), ("cluster6+1", "tag"), ("tag+1", "cluster6"),
+        ("cluster+1", "cluster"), ("cluster", "tag+1"), ("tag", "cluster+1"),
+    ),
+    with_length=0,
+    with_inside=0,
+    inside=False,
+)  # fmt: skip
+"""What is seen of each clustering of words."""
+
 SALTS = CLASSES + KINDS * MOST + 3
 
 
@@ -131,10 +144,24 @@ class SpanFeatures:
         """Fine features of the words that occur often enough in sentences."""
         return cls(FINE, known_words(words, min_count), dict(clusters or {}))
 
+    @property
+    def seen(self) -> SpanTemplates:
+        """The templates, with those of the clusters."""
+        t = self.templates
+        for name, clusters in self.clusters.items():
+            more = [
+                [one for one in of_gap if can_read(one, clusters)] for of_gap in (CLUSTERS.begins, CLUSTERS.ends)
+            ]  # fmt: skip
+            pairs = [pair for pair in CLUSTERS.pairs if all(can_read(one, clusters) for one in pair)]
+            begins, ends = (tuple(_named(one, name) for one in own) for own in more)
+            both = tuple((_named(b, name), _named(e, name)) for b, e in pairs)
+            t = t._replace(begins=t.begins + begins, ends=t.ends + ends, pairs=t.pairs + both)
+        return t
+
     def keys(self, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> SpanKeys:
         """What is seen at every gap of some sentences."""
         sizes = np.array([len(sentence) for sentence in words], np.int64)
-        atoms, t = Atoms(self, words, tags, sizes), self.templates
+        atoms, t = Atoms(self, words, tags, sizes), self.seen
         begins = [atoms.template(b, f"{b}[{e}[") for b, e in t.pairs]
         ends = [atoms.template(e, f"{b}]{e}]") for b, e in t.pairs]
         of_ends = [
@@ -150,8 +177,13 @@ class SpanFeatures:
 
     def names(self) -> tuple[list[str], list[str], list[str]]:
         """What the features of a begin, an end and both are called, in the order of their keys."""
-        t = self.templates
+        t = self.seen
         both = [f"{b or '*'} .. {e or '*'}" for b, e in t.pairs]
         kinds = [f"{name} {kind}s" for kind in ("verb", "coordinator", "mark") for name in both[: t.with_inside]]
         inside = ["tags in order", "runs of tags", "set of tags"] if t.inside else []
         return list(t.begins), list(t.ends), [*both, *(f"{n} length" for n in both[: t.with_length]), *kinds, *inside]
+
+
+def _named(template: str, clustering: str) -> str:
+    """A template with the name of a clustering."""
+    return template.replace("cluster", f"{clustering}/cluster")

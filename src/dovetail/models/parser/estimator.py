@@ -37,6 +37,7 @@ from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 
 DEV_EVERY = 5  # passes of a batch optimiser
+USUAL_THRESHOLD, SPAN_THRESHOLD = 1e-3, 3e-4
 CUT = f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this"
 
 
@@ -143,16 +144,18 @@ class Parser(TreeParserSettings, Estimator):
     def _settings(self) -> ParserSettings:
         """What shapes the model."""
         return ParserSettings(
-            self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
-            self.min_count, self._threads(), self.l2, LOSSES[self._loss()],
+            self._binarisation(), self.relax, self.features == "full", self.clusters or {},
+            USUAL_THRESHOLD if self.threshold is None else self.threshold, self.min_count or 1, self._threads(),
+            self.l2, LOSSES[self._loss()],
         )  # fmt: skip
 
     def _bracket_settings(self) -> BracketSettings:
         """What shapes the model without a grammar."""
         return BracketSettings(
             Binarisation(direction="left" if self.direction == "left" else "right"), self.kind != "brackets",
-            self.clusters or {}, self.threshold, self.min_count, self._threads(), self.l2, LOSSES[self._loss()],
-            self.seed,
+            self.kind == "labelled-rules", self.clusters or {},
+            SPAN_THRESHOLD if self.threshold is None else self.threshold, self.min_count or 2, self._threads(),
+            self.l2, LOSSES[self._loss()], self.seed,
         )  # fmt: skip
 
     def _optimiser(self, training: Any = None) -> Any:
@@ -160,6 +163,11 @@ class Parser(TreeParserSettings, Estimator):
         if self.batch is None and self.optimiser not in ("lbfgs", "perceptron"):
             made = replace(made, batch=min(64, max(8, training.size // 50)))
         return replace(made, memory=training.memory) if isinstance(made, AdaGrad) else made
+
+    def _loss(self) -> str:
+        if self.loss is None and self.optimiser != "perceptron":
+            return "softmax-margin" if self._without_grammar else "likelihood"
+        return super()._loss()
 
     def _dev_every(self) -> int:
         return DEV_EVERY if self.optimiser == "lbfgs" else 1

@@ -57,19 +57,20 @@ class TreeParserSettings:
     """Each is tagged by a tagger trained on the others."""
     max_length: int | None = settings.max_length()
     """Those of over 250 words are left out anyway."""
-    threshold: float = setting(
-        1e-3,
-        "Skip what a small grammar finds less probable.",
+    threshold: float | None = setting(
+        None,
+        "Skip what a small model finds less probable.",
         least=0,
         below=1,
         wanted="choose a probability below 1",
         metavar="P",
+        shown="0.001, or 0.0003 without a grammar",
     )
     smoothing: float = setting(
         5.0, "Worth of unannotated rules, in occurrences.", least=0, wanted="a count is zero or positive", hidden=True
     )
     """How many occurrences of a symbol its rules without annotation are worth; for generative."""
-    loss: str = settings.loss()
+    loss: str | None = settings.loss(default=None, shown="likelihood, or softmax-margin without a grammar")
     optimiser: str = settings.optimiser("adagrad")
     l2: float = settings.l2(1.0)
     """1 / (2 variance)."""
@@ -77,7 +78,7 @@ class TreeParserSettings:
     batch: int | None = settings.batch(help="Sentences per step.", shown="64 or fewer")
     """Fewer where 64 makes less than 50 steps per pass."""
     gain: float = settings.gain(0.1, help="Step size.", shown="")
-    min_count: int = settings.min_count(1)
+    min_count: int | None = settings.min_count(None, shown="1, or 2 without a grammar")
     """They are counted with a rule, symbol or tag."""
     decode: str | None = setting(
         None, "Return the most probable tree, or the most probable brackets.", choices=("viterbi", "recall"),

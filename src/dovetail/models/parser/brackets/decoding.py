@@ -14,9 +14,10 @@ from dovetail.models.answer import Answer
 from dovetail.models.batching import cut
 from dovetail.models.parser.brackets.model import BracketModel, chunks, likeliest
 from dovetail.models.parser.decoding import LONGEST, answer_of, joined
-from dovetail.scorers.brackets import BracketScorer
+from dovetail.scorers.brackets import BracketScorer, RuleScorer
 from dovetail.structures.brackets import BracketBatch, Brackets
 from dovetail.structures.grammar import cells
+from dovetail.structures.ruled import RuledBatch
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 
@@ -28,7 +29,7 @@ class Text(NamedTuple):
     """The sentence that each is of."""
     shown: list[tuple[str, ...]]
     tags: list[tuple[str, ...]]
-    scorer: BracketScorer
+    scorer: BracketScorer | RuleScorer
 
     @classmethod
     def of(
@@ -71,7 +72,7 @@ class BracketDecoder:
                 tree = self.tree(found, n, text.shown[s], text.tags[s], known[n])
                 yield answer_of(tree, probability=None if whole is None else float(whole[n]))
 
-    def batches(self, text: Text) -> Iterator[tuple[NDArray[np.int64], BracketBatch]]:
+    def batches(self, text: Text) -> Iterator[tuple[NDArray[np.int64], BracketBatch | RuledBatch]]:
         """The bracketings of a few sentences at a time, and which they are."""
         for which in chunks(text.scorer.offsets):
             yield which, text.scorer.batch(self.model.weight, which)
@@ -130,7 +131,7 @@ class BracketDecoder:
 
 
 def constituents(
-    model: BracketModel, batch: BracketBatch, marginals: NDArray[np.float64], n: int, found: Brackets
+    model: BracketModel, batch: BracketBatch | RuledBatch, marginals: NDArray[np.float64], n: int, found: Brackets
 ) -> dict[tuple[int, int, str], float]:
     """The probability of every constituent of one sentence of an answer, by ``(begin, end, label)``."""
     some, size = slice(*found.offsets[n : n + 2]), int(np.diff(batch.offsets)[n])

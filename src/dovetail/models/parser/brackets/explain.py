@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dovetail.arrays import offsets_of
 from dovetail.features.algebra.strings import normalise_digits
@@ -15,6 +16,7 @@ from dovetail.models.parser.explain import ConstituentExplanation, TreeEvidence
 from dovetail.scorers.bracket_kernels import keys_of_span
 from dovetail.structures.brackets import BracketBatch, Brackets
 from dovetail.structures.grammar import cells
+from dovetail.structures.ruled import RuledBatch
 
 Use = tuple[int, int, int]
 
@@ -36,12 +38,16 @@ def explain_bracket(
     rival = without.best()
     own, other = _uses(best), _uses(rival)
     if label not in {part for i, j, x in own if (i, j) == (start, end) for part in model.labels.parts[x]}:
-        best = _with(batch, place, model.labels.shares[:, number] > 0)  # the tree by recall is another than the best
+        best = _with(batch, start, end, model.labels.shares[:, number] > 0)  # the tree by recall is not the best
         own = _uses(best)
     totals: defaultdict[str, float] = defaultdict(float)
     for uses, sign in ((own - other, 1.0), (other - own, -1.0)):
         for use in uses:
             for name, weight in _weights(model, spelled[0], tags, use):
+                totals[name] += sign * weight
+    if isinstance(batch, RuledBatch):
+        for brackets, sign in ((best, 1.0), (rival, -1.0)):
+            for name, weight in _rules(model, batch, brackets):
                 totals[name] += sign * weight
     evidence = sorted(
         (TreeEvidence(name, total) for name, total in totals.items() if abs(total) > 1e-9), key=lambda e: -e.margin
@@ -51,16 +57,15 @@ def explain_bracket(
     return ConstituentExplanation(label, start, end, probability, tree, margin, tuple(evidence))
 
 
-def _with(batch: BracketBatch, place: int, labels: np.ndarray) -> Brackets:
-    """The best bracketing that has one of some labels at a span."""
-    allowed = batch.potentials.span > -np.inf
-    rows = np.zeros(len(allowed), bool)
-    rows[place] = True
-    allowed[np.ix_(rows, ~labels)] = False
-    # Give the span so much that any bracketing with it is better than all without.
-    table = np.where(allowed, batch.potentials.span, -np.inf)
-    table[place] += 1e6
-    return batch.with_potentials(batch.potentials._replace(span=table)).best()
+def _with(batch: BracketBatch | RuledBatch, start: int, end: int, labels: NDArray[np.bool_]) -> Brackets:
+    """The best bracketing that has one of some labels [L] at a span: nothing in it crosses the span."""
+    n = int(batch.offsets[-1])
+    first, last = np.triu_indices(n)
+    after = last + 1
+    crossing = ((first < start) & (start < after) & (after < end)) | ((start < first) & (first < end) & (end < after))
+    allowed = (batch.potentials.span > -np.inf) & ~crossing[:, None]
+    allowed[int(cells(n, start, end)), ~labels] = False
+    return batch.restrict(allowed).best()
 
 
 def _uses(brackets: Brackets) -> set[Use]:
@@ -80,8 +85,7 @@ def _weights(model: BracketModel, words: tuple[str, ...], tags: tuple[str, ...],
         *zip((_both(name, words, tags, i, j) for name in pairs), both, strict=True),
     ]
     numbers = model.fine.index.number(np.array([key for _, key in named], np.uint64)).tolist()
-    label = model.labels.names[x]
-    shown = f"part of {label.removeprefix(PARTIAL)}" if label.startswith(PARTIAL) else label.replace(" ", "+") or "none"
+    shown = _shown(model.labels.names[x])
     found = []
     for (name, _), number in zip(named, numbers, strict=True):
         if number >= 0:
@@ -91,18 +95,39 @@ def _weights(model: BracketModel, words: tuple[str, ...], tags: tuple[str, ...],
     return found
 
 
+def _rules(model: BracketModel, batch: RuledBatch, brackets: Brackets) -> list[tuple[str, float]]:
+    """What each rule adds to the score of a bracketing, by name."""
+    label = {(i, j): x for i, j, x in _uses(brackets)}
+    found = []
+    for (i, j), x in label.items():
+        for k in range(i + 1, j):
+            if (i, k) in label and (k, j) in label:
+                three = (x, label[i, k], label[k, j])
+                parent, left, right = (_shown(model.labels.names[y]) for y in three)
+                found.append((f"rule {parent} -> {left} {right}", float(batch.potentials.rule[three])))
+    return found
+
+
+def _shown(label: str) -> str:
+    """A label for people."""
+    if label.startswith(PARTIAL):
+        return f"part of {label.removeprefix(PARTIAL)}"
+    return label.replace(" ", "+") or "none"
+
+
 def _both(name: str, words: tuple[str, ...], tags: tuple[str, ...], i: int, j: int) -> str:
     """The name of a feature of both ends, with what is seen there."""
     if ".." not in name:
         return name
     begin, _, rest = name.partition(" .. ")
-    atoms = [atom for atom in rest.split() if atom.split("+")[0].split("-")[0] in KNOWN]
-    more = [word for word in rest.split() if word not in atoms and word != "*"]
+    more = [word for word in rest.split() if word in MORE]
+    atoms = [atom for atom in rest.split() if atom not in MORE and atom != "*"]
     found = f"{_read(begin, words, tags, i)} .. {_read(' '.join(atoms), words, tags, j)}"
     return " ".join([found, *more])
 
 
-KNOWN = ("tag", "lower", "word", "suffix", "shape")
+MORE = ("length", "verbs", "coordinators", "marks")
+"""What some features see beside both ends."""
 
 
 def _read(template: str, words: tuple[str, ...], tags: tuple[str, ...], gap: int) -> str:

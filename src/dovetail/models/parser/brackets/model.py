@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +23,26 @@ from dovetail.models.parser.spelling import respelled
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import packed_tagger, unpacked_tagger
 from dovetail.scorers.bracket_kernels import Kept
-from dovetail.scorers.brackets import BracketScorer, SpanWeights, rows_of
+from dovetail.scorers.brackets import BracketScorer, RuleScorer, SpanWeights, rows_of
 from dovetail.scorers.linear import Layout, output_type
 from dovetail.scorers.weights import frozen
 from dovetail.structures.brackets import BracketBatch, BracketPotentials, Brackets
+from dovetail.structures.ruled import RuledBatch
 
 Floats = NDArray[np.float64]
 Strings = Sequence[Sequence[str]]
 
+LIKELY = 0.02  # labels of spans that are so probable by the coarse weights have features of their own, right or not
 CHUNK = 20_000  # spans that are looked at together, at most
 NO_SPANS = (np.empty(0, np.int64), np.empty(0, np.int16))
+
+
+class Looked(NamedTuple):
+    """The labels that are looked at; how many right ones would not have been; those that are likely, or right."""
+
+    kept: Kept
+    lost: int
+    likely: Brackets
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +62,8 @@ class BracketModel:
     words: frozenset[str]
     """The words of the training data, for the spelling of others."""
     tagger: Tagger | None = None
+    ruled: bool = False
+    """Whether the last of the weights are those of rules."""
 
     @cached_property
     def everything(self) -> Kept:
@@ -62,35 +74,37 @@ class BracketModel:
         """The words, with quotes, brackets and dashes as the treebank spells them."""
         return respelled(words, self.words)
 
-    def kept(self, words: Strings, tags: Strings, threads: int, gold: Brackets | None = None) -> tuple[Kept, int]:
+    def kept(self, words: Strings, tags: Strings, threads: int, gold: Brackets | None = None) -> Looked:
         """The labels that are looked at over each span, those of the best coarse bracketing among them.
 
-        With ``gold``, its labels are looked at as well, and it comes with how many of them would not have been.
+        With ``gold``, its labels are looked at as well.
         """
         if not self.threshold:
-            return self.everything, 0
+            return Looked(self.everything, 0, Brackets.of([()] * len(words)) if gold is None else gold)
         scorer = BracketScorer.of(self.coarse, words, tags, self.everything, threads)
-        counts, labels, lost = [np.zeros(1, np.int64)], [np.empty(0, np.int16)], 0
+        counts, labels, lost, likely = [np.zeros(1, np.int64)], [np.empty(0, np.int16)], 0, []
         for which in chunks(scorer.offsets):
             batch = scorer.batch(self.coarse_weight, which)
-            keep = batch.marginals().span >= self.threshold
+            marginals = batch.marginals().span
+            keep = marginals >= self.threshold
             keep |= batch.indicator(batch.best()).span > 0.0
             if gold is not None:
                 right = batch.indicator(some_of(gold, which)).span > 0.0
                 lost += int((right & ~keep).sum())
                 keep |= right
+                likely.append(listed(batch, right | (marginals >= LIKELY)))
             counts.append(keep.sum(axis=1))
             labels.append(np.nonzero(keep)[1].astype(np.int16))
-        return self.everything._replace(ptr=np.cumsum(np.concatenate(counts)), label=np.concatenate(labels)), lost
+        kept = self.everything._replace(ptr=np.cumsum(np.concatenate(counts)), label=np.concatenate(labels))
+        return Looked(kept, lost, joined(likely))
 
-    def scorer(self, words: Strings, tags: Strings, threads: int, whole: bool = False) -> BracketScorer:
-        """What makes the potentials of new sentences from fine weights; ``whole``: with all labels over all spans."""
-        kept = self.everything if whole else self.kept(words, tags, threads)[0]
-        return BracketScorer.of(self.fine, words, tags, kept, threads)
+    def scorer(self, words: Strings, tags: Strings, threads: int) -> BracketScorer | RuleScorer:
+        """What makes the potentials of new sentences from fine weights."""
+        return self.ruler(BracketScorer.of(self.fine, words, tags, self.kept(words, tags, threads).kept, threads))
 
-    def batch(self, words: Strings, tags: Strings, threads: int) -> BracketBatch:
-        """All bracketings of new sentences that pruning leaves."""
-        return self.scorer(words, tags, threads).batch(self.weight)
+    def ruler(self, spans: BracketScorer) -> BracketScorer | RuleScorer:
+        """A scorer of spans, with rules if there are any."""
+        return RuleScorer(spans) if self.ruled else spans
 
     def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
         """The model with other fine weights."""
@@ -98,7 +112,10 @@ class BracketModel:
 
     def sizes(self) -> dict[str, int]:
         """The numbers of labels, rules and weights."""
-        return {"symbols": len(self.labels), "rules": 0, "weights": len(self.weight)}
+        rules, labels = self.weight[self.fine.layout.parameters :], len(self.labels)
+        used = int(np.count_nonzero(rules[: labels**3]))
+        weights = self.fine.layout.parameters + int(np.count_nonzero(rules))
+        return {"symbols": labels, "rules": used, "weights": weights}
 
     # files
 
@@ -111,7 +128,12 @@ class BracketModel:
         for name, made, weight in self._sets():
             count = np.diff(made.layout.ptr).astype(output_type(made.layout.outputs + 1))
             found |= {f"{name}.keys": made.keys, f"{name}.count": count, f"{name}.label": made.layout.label}
-            found[f"{name}.weight"] = weight.astype(np.float16) if half else weight
+            own = weight[: made.layout.parameters]
+            found[f"{name}.weight"] = own.astype(np.float16) if half else own
+        if self.ruled:
+            rules = self.weight[self.fine.layout.parameters :]
+            used = np.flatnonzero(rules)
+            found |= {"rule.index": used, "rule.weight": rules[used].astype(np.float16 if half else np.float32)}
         found["fine.known"] = self.fine.features.known
         return found | packed(self.fine.features.clusters)[1] | packed_tagger(self.tagger, half=half)[1]
 
@@ -143,9 +165,16 @@ class BracketModel:
             raise ValueError("the known words are not in order")
         features = {"coarse": SpanFeatures(COARSE), "fine": SpanFeatures(FINE, known, clusters)}
         sets = [weights_in_file(own, name, arrays, len(names)) for name, own in features.items()]
+        ruled, (fine, weight) = "rule.index" in arrays, sets[1]
+        if ruled:
+            rules, index = np.zeros(len(names) ** 3 + 3 * len(names) ** 2, np.float32), arrays["rule.index"]
+            if np.any((index < 0) | (index >= len(rules))) or index.shape != arrays["rule.weight"].shape:
+                raise ValueError("the rules do not fit the labels")
+            rules[index] = arrays["rule.weight"]
+            weight = frozen(np.concatenate([weight, rules]))
         return cls(
-            labels, *sets[0], *sets[1], float(header["threshold"]), str(header["root"]),
-            frozenset(map(str, header["words"])), unpacked_tagger(header["tagger"], arrays),
+            labels, *sets[0], fine, weight, float(header["threshold"]), str(header["root"]),
+            frozenset(map(str, header["words"])), unpacked_tagger(header["tagger"], arrays), ruled,
         )  # fmt: skip
 
 
@@ -177,10 +206,26 @@ def some_of(brackets: Brackets, which: NDArray[np.int64]) -> Brackets:
     return Brackets(brackets.begin[where], brackets.end[where], brackets.label[where], offsets)
 
 
-def likeliest(batch: BracketBatch, labels: BracketLabels) -> Brackets:
+def listed(batch: BracketBatch, chosen: NDArray[np.bool_]) -> Brackets:
+    """Some labels [C, L] of the spans of a batch."""
+    sizes, (row, label) = np.diff(batch.offsets), np.nonzero(chosen)
+    begin = np.concatenate([np.empty(0, np.int64), *(np.triu_indices(n)[0] for n in sizes.tolist())])
+    end = np.concatenate([np.empty(0, np.int64), *(np.triu_indices(n)[1] + 1 for n in sizes.tolist())])
+    return Brackets(begin[row], end[row], label.astype(np.int32), np.searchsorted(row, batch.rows))
+
+
+def joined(parts: Sequence[Brackets]) -> Brackets:
+    """The brackets of some sentences after those of others."""
+    counts = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.offsets) for part in parts)])
+    empty = Brackets.of([])
+    begin, end, label = (np.concatenate([empty[i], *(part[i] for part in parts)]) for i in range(3))
+    return Brackets(begin, end, label, np.cumsum(counts))
+
+
+def likeliest(batch: BracketBatch | RuledBatch, labels: BracketLabels) -> Brackets:
     """The bracketings with the most constituents expected to be right, less half of those that they have."""
     marginals, shares = batch.marginals().span, labels.shares
     some = np.flatnonzero((batch.potentials.span > -np.inf).any(axis=1))
     gain = np.full(marginals.shape, -np.inf)
     gain[some] = np.where(batch.potentials.span[some] > -np.inf, (marginals[some] @ shares - 0.5) @ shares.T, -np.inf)
-    return replace(batch, potentials=BracketPotentials(gain)).best()
+    return BracketBatch(BracketPotentials(gain), batch.offsets, batch.threads).best()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from dovetail.models.parser.brackets.model import NO_SPANS, BracketModel, some_o
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.training import Training
 from dovetail.scorers.bracket_kernels import Kept
-from dovetail.scorers.brackets import BracketScorer, SpanWeights
+from dovetail.scorers.brackets import BracketScorer, RuleScorer, SpanWeights
 from dovetail.scorers.weights import frozen
 from dovetail.structures.brackets import Brackets
 from dovetail.text.sentence import Sentence
@@ -52,6 +52,7 @@ class BracketSettings:
 
     binarisation: Binarisation
     labelled: bool
+    ruled: bool
     clusters: Mapping[str, Clusters]
     threshold: float
     min_count: int
@@ -77,7 +78,7 @@ class BracketTraining(Training):
     """A corpus made ready: the objective of the fine weights, its prior, and the way back to a model."""
 
     model: BracketModel
-    scorer: BracketScorer
+    scorer: BracketScorer | RuleScorer
     brackets: Brackets
     objective: Objective
     prior: Prior
@@ -105,20 +106,20 @@ class BracketTraining(Training):
         coarse, coarse_weight = coarse_weights(words, tags, gold, len(labels), everything, settings)
         features = SpanFeatures.learn(words, 2, settings.clusters)
         seen, offsets = features.keys(words, tags), offsets_of(words)
-        fine = SpanWeights.observed(features, seen, offsets, gold, len(labels), settings.min_count)
-        start = np.zeros(fine.layout.parameters, np.float32)
         roots = Counter(tree.label for tree in trees if tree.label in ROOTS)
         root = roots.most_common(1)[0][0] if roots else ROOTS[0]
         known = frozenset(word for sentence in words for word in sentence)
         model = BracketModel(
-            labels, coarse, coarse_weight, fine, frozen(start), settings.threshold, root, known, tagger
-        )
-        kept, lost = model.kept(words, tags, settings.threads, gold)
-        scorer = BracketScorer(
-            fine, fine.lists(seen, offsets, kept, settings.threads), offsets, kept, settings.threads
+            labels, coarse, coarse_weight, coarse, coarse_weight, settings.threshold, root, known, tagger,
+            settings.ruled,
         )  # fmt: skip
+        looked = model.kept(words, tags, settings.threads, gold)
+        fine = SpanWeights.observed(features, seen, offsets, looked.likely, len(labels), settings.min_count)
+        lists = fine.lists(seen, offsets, looked.kept, settings.threads)
+        scorer = model.ruler(BracketScorer(fine, lists, offsets, looked.kept, settings.threads))
+        model = replace(model, fine=fine, weight=frozen(np.zeros(scorer.parameters, np.float32)))
         objective = Objective(scorer, gold_of(gold), settings.loss)
-        return cls(model, scorer, gold, objective, Prior(settings.l2), settings, lost, len(trees))
+        return cls(model, scorer, gold, objective, Prior(settings.l2), settings, looked.lost, len(trees))
 
     @property
     def memory(self) -> Floats | None:
@@ -202,4 +203,6 @@ def carry(old: BracketModel, new: BracketModel, start: Floats) -> None:
     wanted = np.where((feature >= 0) & (label >= 0), feature * size + label, -1)
     at = np.searchsorted(own, wanted).clip(max=max(len(own) - 1, 0))
     same = (wanted >= 0) & (own[at] == wanted) if len(own) else np.zeros(len(wanted), bool)
-    start[same] = old.weight[at[same]]
+    start[: len(same)][same] = old.weight[at[same]]
+    if old.labels.names == new.labels.names and old.ruled and new.ruled:
+        start[len(same) :] = old.weight[old.fine.layout.parameters :]
