@@ -37,7 +37,8 @@ from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 
 DEV_EVERY = 5  # passes of a batch optimiser
-USUAL_THRESHOLD, SPAN_THRESHOLD = 1e-3, 3e-4
+USUAL_THRESHOLD, USUAL_L2 = 1e-3, 1.0
+SPAN_THRESHOLD, SPAN_L2 = 3e-4, 0.3  # without a grammar
 CUT = f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this"
 
 
@@ -146,7 +147,7 @@ class Parser(TreeParserSettings, Estimator):
         return ParserSettings(
             self._binarisation(), self.relax, self.features == "full", self.clusters or {},
             USUAL_THRESHOLD if self.threshold is None else self.threshold, self.min_count or 1, self._threads(),
-            self.l2, LOSSES[self._loss()],
+            USUAL_L2 if self.l2 is None else self.l2, LOSSES[self._loss()],
         )  # fmt: skip
 
     def _bracket_settings(self) -> BracketSettings:
@@ -155,7 +156,7 @@ class Parser(TreeParserSettings, Estimator):
             Binarisation(direction="left" if self.direction == "left" else "right"), self.kind != "brackets",
             self.kind == "labelled-rules", self.clusters or {},
             SPAN_THRESHOLD if self.threshold is None else self.threshold, self.min_count or 2, self._threads(),
-            self.l2, LOSSES[self._loss()], self.seed,
+            SPAN_L2 if self.l2 is None else self.l2, LOSSES[self._loss()], self.seed,
         )  # fmt: skip
 
     def _optimiser(self, training: Any = None) -> Any:

@@ -72,7 +72,7 @@ class TreeParserSettings:
     """How many occurrences of a symbol its rules without annotation are worth; for generative."""
     loss: str | None = settings.loss(default=None, shown="likelihood, or softmax-margin without a grammar")
     optimiser: str = settings.optimiser("adagrad")
-    l2: float = settings.l2(1.0)
+    l2: float | None = settings.l2(default=None, shown="1, or 0.3 without a grammar")
     """1 / (2 variance)."""
     iterations: int = settings.iterations(10, shown="")
     batch: int | None = settings.batch(help="Sentences per step.", shown="64 or fewer")
