@@ -59,6 +59,9 @@ class MultiDomainParser(MultiDomain):
                 "features='generative' has no weights to share: count the trees of each domain by itself"
             )
 
+        if isinstance(self.parser, Parser) and self.parser.kind != "grammar":
+            raise DovetailError(f"kind={self.parser.kind!r}: parsers of several domains have a grammar")
+
     def _begin(self, model: Any, training: Any, run: Run) -> tuple[Run, bool]:
         if not isinstance(model, DependencyParser):
             return run, False
