@@ -65,10 +65,10 @@ def test_every_model_can_be_loaded_by_its_kind() -> None:
     found: dict[str, str] = {}
     for home in homes:
         for name, value in vars(import_module(f"dovetail.{home}")).items():
-            if isinstance(value, type) and issubclass(value, Estimator) and "kind" in vars(value):
-                found[value.kind] = name
+            if isinstance(value, type) and issubclass(value, Estimator) and {"kind", "target"} & set(vars(value)):
+                found[value.stored_kind()] = name
     assert found == {kind: name for kind, (name, _) in dovetail._KINDS.items()}
-    assert all(getattr(dovetail, name).kind == kind for kind, name in found.items())
+    assert all(getattr(dovetail, name).stored_kind() == kind for kind, name in found.items())
     assert set(found.values()) <= set(dovetail.__all__)
 
 

@@ -12,6 +12,7 @@ from dovetail.cli import options
 from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Input
 from dovetail.cli.domains import Domain, load_model
+from dovetail.cli.kinds import name_of
 from dovetail.cli.paths import Reads
 from dovetail.cli.trees import evidence_lines
 from dovetail.errors import DovetailError
@@ -69,7 +70,7 @@ def explain(
     report = ReadReport()
     sentences = [s for document in source.documents(options.names(columns), encoding, report) for s in document]
     warn_all(report.lines())
-    if getattr(tagger, "kind", "") == "parser":
+    if name_of(tagger) == "parser":
         _explain_trees(tagger, sentences, span or [], token, top, as_json)
         return
     if span or not hasattr(tagger, "explain"):
