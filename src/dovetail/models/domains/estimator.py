@@ -192,7 +192,7 @@ class MultiDomain(DomainSettings, Estimator):
     def check_settings(self) -> None:
         """As for any model; and those of the model that every domain has."""
         super().check_settings()
-        if getattr(self.pattern, "kind", None) not in self.kinds:
+        if not isinstance(self.pattern, Estimator) or self.pattern.stored_kind() not in self.kinds:
             known = " or a ".join(kind.__name__ for kind, _ in self.kinds.values())
             raise DovetailError(f"{self.one}={type(self.pattern).__name__}: give a {known}")
         self.pattern.check_settings()
