@@ -112,8 +112,8 @@ class SpanWeights:
             return np.diff(ptr), feature[:count].copy()
 
         found = run_shards(some, sentence_shards(rows, SHARDS, SHARD_SPANS), threads)
-        ptr = np.concatenate([[0], np.cumsum(np.concatenate([count for count, _ in found]))]).astype(np.int64)
-        spans = FeatureLists(ptr, np.concatenate([feature for _, feature in found]))
+        ptr = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(count for count, _ in found)]))
+        spans = FeatureLists(ptr, np.concatenate([np.empty(0, np.int32), *(feature for _, feature in found)]))
         return SpanLists(self._of_gaps(seen.first), self._of_gaps(seen.last), spans)
 
     def _of_gaps(self, keys: Keys) -> FeatureLists:
