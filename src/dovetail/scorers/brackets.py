@@ -39,6 +39,7 @@ Strings = Sequence[Sequence[str]]
 
 SHARDS, SHARD_SPANS = 64, 1000
 FILTER = 1 << 26  # entries, a byte each
+EMITTED = 800  # sentences whose features are held at once
 
 
 def rows_of(offsets: Integers) -> Integers:
@@ -64,21 +65,21 @@ class SpanWeights:
 
         seen: what is seen at the gaps of sentences whose words begin at ``offsets``.
         """
-        counts = np.zeros(FILTER if least > 1 else 1, np.uint8)
+        counts, sentences = np.zeros(FILTER if least > 1 else 1, np.uint8), len(offsets) - 1
         if least > 1:
-            emit(seen, offsets, uses, counts, 0, np.empty(0, np.uint64), np.empty(0, np.int16))
+            emit(seen, offsets, uses, 0, sentences, counts, 0, np.empty(0, np.uint64), np.empty(0, np.int16))
         else:
             counts[:] = 1
-        most = len(uses.begin) * (room(seen) + seen.first.shape[1] + seen.last.shape[1])
-        key, label = np.empty(most, np.uint64), np.empty(most, np.int16)
-        found = emit(seen, offsets, uses, counts, least, key, label)
-        del counts
-        order = np.lexsort((label[:found], key[:found]))
-        key, label = key[:found][order], label[:found][order]
-        del order
-        fresh = np.ones(found, bool)
-        fresh[1:] = (key[1:] != key[:-1]) | (label[1:] != label[:-1])
-        key, label = key[fresh], label[fresh]
+        each = room(seen) + seen.first.shape[1] + seen.last.shape[1]
+        key, label = np.empty(0, np.uint64), np.empty(0, np.int16)
+        for low in range(0, sentences, EMITTED):
+            high = min(low + EMITTED, sentences)
+            most = int(uses.offsets[high] - uses.offsets[low]) * each
+            more = np.empty(most, np.uint64), np.empty(most, np.int16)
+            found = emit(seen, offsets, uses, low, high, counts, least, *more)
+            key, label = _distinct(
+                *(np.concatenate([old, new[:found]]) for old, new in zip((key, label), more, strict=True))
+            )
         keys, count = np.unique(key, return_counts=True)
         if with_all:
             return cls(features, keys, Layout.full(len(keys), labels))
@@ -223,6 +224,15 @@ class RuleScorer(Scorer[RuledBatch]):
         edges = labels**3 + labels**2 * np.arange(4)
         pairs = [own[low:high].reshape(labels, labels) for low, high in pairwise(edges.tolist())]
         return [own[: labels**3].reshape(labels, labels, labels), *pairs]
+
+
+def _distinct(key: Keys, label: NDArray[np.int16]) -> tuple[Keys, NDArray[np.int16]]:
+    """Pairs of features and labels, each once, in order."""
+    order = np.lexsort((label, key))
+    key, label = key[order], label[order]
+    fresh = np.ones(len(key), bool)
+    fresh[1:] = (key[1:] != key[:-1]) | (label[1:] != label[:-1])
+    return key[fresh], label[fresh]
 
 
 def _taken(lists: FeatureLists, which: Integers) -> FeatureLists:
