@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dovetail.cli import options
 from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input, InputFormat
-from dovetail.cli.kinds import Kind, kind_of, load_model
+from dovetail.cli.kinds import Kind, kind_of, load_model, name_of
 from dovetail.cli.layers import lacks, telling
 from dovetail.cli.nested import span_chances
 from dovetail.cli.options import argument, option, switch
@@ -87,7 +87,7 @@ def annotate(
         return
     kind = kind_of(tagger)
     if source.format == InputFormat.text and (needs := getattr(tagger, "needs", ())):
-        raise DovetailError(lacks(getattr(tagger, "kind", "tagger"), needs))
+        raise DovetailError(lacks(name_of(tagger), needs))
     form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
     _check_wishes(tagger, form, output, threshold, documents, bool(k_best or marginals))
     report = ReadReport()
@@ -117,7 +117,7 @@ def _check_wishes(
         raise DovetailError("brat needs a folder to write to: name it with --output")
     if form == OutputFormat.svg and (kind is None or kind.picture is None):
         raise DovetailError("svg is for trees and dependencies, and this model finds neither")
-    if kind is not None and threshold > 0 and tagger.kind != "nested":
+    if kind is not None and threshold > 0 and name_of(tagger) != "nested":
         raise DovetailError("--threshold leaves out entities, and this model finds none")
     if details and not hasattr(tagger, "predict_marginals"):
         raise DovetailError("--k-best and --marginals are not available for segmenters; see Segmenter.kbest in Python")

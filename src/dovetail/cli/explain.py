@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dovetail.cli import options, trees
 from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Input, InputFormat
-from dovetail.cli.kinds import load_model
+from dovetail.cli.kinds import load_model, name_of
 from dovetail.cli.options import argument, option
 from dovetail.cli.paths import Reads
 from dovetail.errors import DovetailError
@@ -58,7 +58,7 @@ def explain(
     report = ReadReport()
     sentences = [s for document in source.documents(options.names(columns), encoding, report) for s in document]
     warn_all(report.lines())
-    if getattr(tagger, "kind", "") == "parser":
+    if name_of(tagger) == "parser":
         _explain_trees(tagger, sentences, span or [], token, top, as_json)
         return
     if span:
@@ -80,7 +80,7 @@ def explain(
 
 def _context(tagger: Any, sentence: Sentence, sentences: Sequence[Sentence]) -> dict[str, Any]:
     """The document of a sentence, for taggers whose documents agree with themselves."""
-    if sentence.document is None or tagger.kind != "tagger":
+    if sentence.document is None or name_of(tagger) != "tagger":
         return {}
     return {"document": [other for other in sentences if other.document == sentence.document]}
 

@@ -60,7 +60,12 @@ LAYERS = {"head": "dependency", "nested": "nested", "tree": "parser"}
 
 def kind_of(model: Any) -> Kind | None:
     """The kind of a model, None of a tagger or segmenter."""
-    return KINDS.get(getattr(model, "kind", ""))
+    return KINDS.get(name_of(model))
+
+
+def name_of(model: Any) -> str:
+    """What a model is called in files; nothing where it is no model of ours."""
+    return str(model.stored_kind()) if hasattr(model, "stored_kind") else ""
 
 
 def load_model(model: Path | None, domain: str | None) -> Any:

@@ -142,7 +142,7 @@ class MultiDomain(DomainSettings, Estimator):
 
     def _sigmas(self, with_dev: bool) -> Sequence[float]:
         fixed = self.sigma if self.sigma is not None else STRATEGIES[self.strategy][1]
-        usual = self.kinds[self.pattern.kind][1]
+        usual = self.kinds[self.pattern.stored_kind()][1]
         return [fixed] if fixed is not None else usual if with_dev else usual[:1]
 
     def _pooled_training(self, model: Any, corpus: Corpora, held_out: Corpora | None, run: Run) -> Training:
@@ -194,7 +194,7 @@ class MultiDomain(DomainSettings, Estimator):
     def check_settings(self) -> None:
         """As for any model; and those of the model that every domain has."""
         super().check_settings()
-        if getattr(self.pattern, "kind", None) not in self.kinds:
+        if not isinstance(self.pattern, Estimator) or self.pattern.stored_kind() not in self.kinds:
             known = " or a ".join(kind.__name__ for kind, _ in self.kinds.values())
             raise DovetailError(f"{self.one}={type(self.pattern).__name__}: give a {known}")
         self.pattern.check_settings()

@@ -59,6 +59,9 @@ class MultiDomainParser(MultiDomain):
                 "features='generative' has no weights to share: count the trees of each domain by itself"
             )
 
+        if isinstance(self.parser, Parser) and self.parser.kind != "grammar":
+            raise DovetailError(f"kind={self.parser.kind!r}: parsers of several domains have a grammar")
+
     def _begin(self, model: Any, training: Any, run: Run) -> tuple[Run, bool]:
         if not isinstance(model, DependencyParser):
             return run, False
@@ -99,7 +102,7 @@ class MultiDomainParser(MultiDomain):
             index = np.flatnonzero(weight != shared.weights_)
             value = weight[index].astype(np.float16 if half else np.float32)
             arrays |= {f"domain{number}.index": index, f"domain{number}.value": value}
-        about = {"kind": self.kind, "parser": shared.kind, "strategy": self.strategy, "sigma": self.sigma}
+        about = {"kind": self.kind, "parser": shared.stored_kind(), "strategy": self.strategy, "sigma": self.sigma}
         return header | about | {"domains": list(self._names())}, arrays
 
     @classmethod

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 class TreeParserSettings:
     """What a parser is and how it learns."""
 
+    kind: str = setting(
+        "grammar",
+        "By a grammar, or by labels of spans without one: brackets alone, labelled ones, or these and rules.",
+        choices=("grammar", "brackets", "labelled", "labelled-rules"),
+    )
+    """brackets: unlabelled binary trees; labelled-rules: labels of spans, and of those within them."""
     features: str = setting(
         "full", "All features, only rules, or a generative grammar.", choices=("full", "rules", "generative")
     )
@@ -51,31 +57,33 @@ class TreeParserSettings:
     """Each is tagged by a tagger trained on the others."""
     max_length: int | None = settings.max_length()
     """Those of over 250 words are left out anyway."""
-    threshold: float = setting(
-        1e-3,
-        "Minimum probability of a constituent by a small grammar; others are skipped.",
+    threshold: float | None = setting(
+        None,
+        "Minimum probability of a constituent by a small model; others are skipped.",
         least=0,
         below=1,
         wanted="choose a probability below 1",
         metavar="P",
+        shown="0.001, or 0.0003 without a grammar",
     )
     smoothing: float = setting(
         5.0, "Worth of unannotated rules, in occurrences.", least=0, wanted="a count is zero or positive", hidden=True
     )
     """How many occurrences of a symbol its rules without annotation are worth; for generative."""
-    loss: str = settings.loss()
+    loss: str | None = settings.loss(default=None, shown="likelihood, or softmax-margin without a grammar")
     optimiser: str = settings.optimiser("adagrad")
-    l2: float = settings.l2(1.0)
+    l2: float | None = settings.l2(default=None, shown="1, or 0.3 without a grammar")
     """1 / (2 variance)."""
     iterations: int = settings.iterations(10, shown="")
     batch: int | None = settings.batch(help="Sentences per step.", shown="64 or fewer")
     """Fewer where 64 makes less than 50 steps per pass."""
     gain: float = settings.gain(0.1, help="Step size.", shown="")
-    min_count: int = settings.min_count(1)
+    min_count: int | None = settings.min_count(None, shown="1, or 2 without a grammar")
     """They are counted with a rule, symbol or tag."""
-    decode: str = setting(
-        "viterbi", "Answer: the most probable tree, or the most probable brackets.", choices=("viterbi", "recall")
-    )
+    decode: str | None = setting(
+        None, "Answer: the most probable tree, or the most probable brackets.", choices=("viterbi", "recall"),
+        shown="viterbi, or recall without a grammar",
+    )  # fmt: skip
     """recall: the tree with the most constituents expected to be right."""
     calibrate: bool = settings.calibrate(default=False)
     """One factor for all weights, which changes probabilities but no ranking."""

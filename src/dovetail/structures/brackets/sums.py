@@ -63,8 +63,13 @@ def weigh(table: Floats, chart: Chart, shares: Floats) -> None:
         top = -np.inf
         for x in range(table.shape[1]):
             top = max(top, table[c, x])
-        scale = scale_of(top)
-        total, less = 0.0, (scale * LOG_TWO if top > -np.inf else 0.0)
+        if top == -np.inf:
+            chart.weight[c], chart.weight_scale[c] = 0.0, NEVER
+            if shares.shape[0] > 0:
+                shares[c] = 0.0
+            continue
+        scale, total = scale_of(top), 0.0
+        less = scale * LOG_TWO
         if shares.shape[0] == 0:
             for x in range(table.shape[1]):
                 total += math.exp(table[c, x] - less)
@@ -72,9 +77,8 @@ def weigh(table: Floats, chart: Chart, shares: Floats) -> None:
             for x in range(table.shape[1]):
                 shares[c, x] = math.exp(table[c, x] - less)
                 total += shares[c, x]
-            if total > 0.0:
-                for x in range(table.shape[1]):
-                    shares[c, x] /= total
+            for x in range(table.shape[1]):
+                shares[c, x] /= total
         chart.weight[c] = total
         chart.weight_scale[c] = scale
 
