@@ -60,6 +60,7 @@ class Documents:
         self.chains = model.batch(dev, 1)
         self.features = time.process_time() - begun
         offsets = self.chains.offsets
+        self.links = len(links)
         tokens, place = np.unique(np.concatenate([links.first, links.second]), return_inverse=True)
         sentence = np.searchsorted(offsets, tokens, side="right") - 1
         self.linked, number = np.unique(sentence, return_inverse=True)
@@ -72,7 +73,6 @@ class Documents:
             which = np.flatnonzero(links.kind == kind)
             if which.size and table[kind].any():
                 self.graph.couple(Table(table[kind], name=KINDS[kind]), words[first[which]], words[second[which]])
-        self.links = len(links)
         documents = sorted({s.document for s in dev})
         self.document = np.array([documents.index(dev[s].document) for s in self.linked])
 
@@ -134,6 +134,8 @@ def main() -> None:
     else:
         tagger = Tagger.load(args.model)
     documents = Documents(tagger, train, dev, args.strength)
+    if not documents.links:
+        parser.error("no document of dev has a name twice: there is nothing to couple")
     wiring = documents.graph.wiring
     rows: dict[str, dict[str, Any]] = {"plain decoding": plain(documents, args.rounds)}
     for name, (engine, how) in ENGINES.items():
