@@ -484,6 +484,31 @@ def test_long_documents(monkeypatch, engine, how):
     assert found.possible.all()
 
 
+def test_factors_over_thousands_of_variables(rng):
+    graph = Graph()
+    values = graph.free(np.stack([np.zeros(5000), rng.normal(size=5000)], axis=1))
+    begun = time.process_time()
+    graph.couple_all(at_most_one(), values)
+    found = graph.solve("dual", method="subgradient", iterations=2)
+    graph.marginals("bp", iterations=2)
+    assert time.process_time() - begun < 15.0  # seconds: no square of 5,000
+    assert found.values(values).sum() <= 1
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("required", [False, True])
+def test_messages_of_at_most_one_are_those_written_out(rng, required, temperature):
+    kind = exactly_one() if required else at_most_one()
+    incoming = [rng.normal(size=(3, 2)) for _ in range(4)]
+    sent, truth = kind.messages(incoming, temperature), Factor.messages(kind, incoming, temperature)
+    for own, right in zip(sent, truth, strict=True):
+        assert_allclose(own[:, 1] - own[:, 0], right[:, 1] - right[:, 0])
+    assert_allclose(kind.log_partition(incoming, temperature), Factor.log_partition(kind, incoming, temperature))
+    for a in range(4):
+        values = rng.integers(2, size=(3, 4))
+        assert_allclose(kind.given(a, values), Factor.given(kind, a, values))
+
+
 def test_one_word_that_comes_very_often():
     from dovetail import Sentence
     from dovetail.columns import Columns

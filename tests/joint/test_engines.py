@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from dovetail.joint import Graph, Table
 from tests.joint.graphs import chain, graphs, tokens_of
 
-some = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 few = settings(some, max_examples=4, derandomize=True)
 
 

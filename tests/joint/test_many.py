@@ -9,6 +9,7 @@ import pytest
 
 from dovetail.errors import InputError
 from dovetail.joint import Graph, Table, at_most_one, marginals_all, same_label, solve_all
+from dovetail.threads import run_shards
 from tests.joint.graphs import chain, segments, tokens_of
 
 QUICK = {"gibbs": {"samples": 30}, "bp": {}, "dual": {"iterations": 20}, "ilp": {}, "brute": {}}
@@ -64,6 +65,13 @@ def test_probabilities_of_many_graphs(engine):
             marginals_all([graph_of(s) for s in range(5)], engine, threads, **how), alone, strict=True
         ):
             assert_same(each, own)
+
+
+def test_threads_within_threads_do_not_wait_for_each_other():
+    def outer(i):
+        return run_shards(lambda j: 10 * i + j, range(3), 2)
+
+    assert run_shards(outer, range(4), 2) == [[10 * i + j for j in range(3)] for i in range(4)]
 
 
 def test_errors_of_one_graph_are_raised():

@@ -247,12 +247,11 @@ class AtMostOne(Factor):
         """Log messages to each variable, [m, 2], from those of the others."""
         _, gain = self._gains(incoming)
         none = np.full((len(gain), 1), -np.inf if self.required else 0.0)
-        out = []
-        for a in range(gain.shape[1]):
-            others = np.concatenate([none, np.delete(gain, a, axis=1)], axis=1)
-            off = soft_maximum(others, temperature)
-            out.append(np.stack([off, np.zeros_like(off)], axis=1))
-        return out
+        # The soft maximum of all others is that of those before and of those after.
+        before = _running(np.concatenate([none, gain[:, :-1]], axis=1), temperature)
+        after = _running(np.concatenate([np.full_like(none, -np.inf), gain[:, :0:-1]], axis=1), temperature)[:, ::-1]
+        off = soft_maximum(np.stack([before, after], axis=-1), temperature)
+        return [np.stack([own, np.zeros_like(own)], axis=1) for own in off.T]
 
     def log_partition(self, incoming: Incoming, temperature: float) -> Floats:
         """The same over the values of all variables: [m]."""
@@ -286,6 +285,13 @@ def soft_maximum(values: Floats, temperature: float) -> Floats:
     with np.errstate(divide="ignore"):
         total = np.log(np.exp((values - base[..., None]) / temperature).sum(axis=-1))
     return np.asarray(base + temperature * total)
+
+
+def _running(values: Floats, temperature: float) -> Floats:
+    """The soft maximum of all up to each: [m, n]."""
+    if temperature == 0.0:
+        return np.maximum.accumulate(values, axis=1)
+    return np.asarray(temperature * np.logaddexp.accumulate(values / temperature, axis=1))
 
 
 def penalties(table: ArrayLike, weight: ArrayLike | None = None, name: str = "penalties") -> Table:

@@ -245,11 +245,10 @@ class Graph:
         counts |= set(own) | (set() if weight is None else {len(weight)})
         if len(counts) != 1:
             raise InputError(f"{factor.name}: couple as many variables on each side, not {sorted(counts)}")
-        for i, left in enumerate(variables):
-            for right in variables[:i]:
-                twice = np.flatnonzero(left.index == right.index)
-                if twice.size:
-                    raise InputError(f"{factor.name}: factor {int(twice[0])} couples a variable with itself")
+        joint = np.sort(np.stack([v.index for v in variables]), axis=0)
+        twice = np.flatnonzero((joint[1:] == joint[:-1]).any(axis=0))
+        if twice.size:
+            raise InputError(f"{factor.name}: factor {int(twice[0])} couples a variable with itself")
         self._changed()
         self.couplings.append(Coupling(factor, [v.index for v in variables]))
 

@@ -15,6 +15,9 @@ from dovetail.structures.contract import Booleans, Floats, Integers
 CLOSE = 1e-6, 1e-9
 """A gap of so much is rounding, or of so much of the score."""
 
+NAMED = 8
+"""So many variables of a factor are named in messages."""
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -202,8 +205,10 @@ def named(wiring: Wiring, coupling: int, factor: int, numbers: Integers | None =
     """What messages call a factor; numbers: what its variables are called, if not by their own."""
     own = wiring.couplings[coupling]
     variables = [int(argument[factor]) for argument in own.arguments]
-    shown = variables if numbers is None else numbers[variables].tolist()
-    return f"{own.factor.name} over variables {', '.join(map(str, shown))}"
+    shown = [str(v) for v in (variables if numbers is None else numbers[variables].tolist())]
+    if len(shown) > NAMED:
+        shown = [*shown[: NAMED - 1], f"... {shown[-1]}"]
+    return f"{own.factor.name} over variables {', '.join(shown)}"
 
 
 def contradicting(names: list[str]) -> str:

@@ -101,11 +101,31 @@ class Search:
         every = np.full(len(self.incumbent.bounds), np.inf)
         every[self.components] = bound
         self.incumbent.bound(every)
-        whole, worst = self.incumbent.values.copy(), np.full(len(every), -np.inf)
-        whole[self.variables] = values
-        worst[self.components] = w.scores(values, answers)
-        self.incumbent.offer(whole, worst)
+        self._offer(values, answers)
         return values, chosen, bound
+
+    def repair(self) -> None:
+        """Where no candidate is possible yet, try what couplings find best; structures follow as far as they can."""
+        w = self.wiring
+        if (self.incumbent.scores[self.components] > -np.inf).all():
+            return
+        values, chosen, _ = self.look(self.prices)
+        for coupling, joint in zip(w.couplings, chosen, strict=True):
+            for argument, own in zip(coupling.arguments, joint.T, strict=True):
+                values[argument] = own
+        answers = w.with_values(values)
+        spoken = w.values_of(answers)
+        for group in w.groups:
+            if group.node >= 0:
+                mine = slice(group.first, group.first + group.count)
+                values[mine] = spoken[mine]
+        self._offer(values, answers)
+
+    def _offer(self, values: Integers, answers: list[Any]) -> None:
+        whole, worst = self.incumbent.values.copy(), np.full(len(self.incumbent.scores), -np.inf)
+        whole[self.variables] = values
+        worst[self.components] = self.wiring.scores(values, answers)
+        self.incumbent.offer(whole, worst)
 
     def narrowed(self) -> tuple[Search, Integers]:
         """Only what is still open, with its prices, and the numbers that its components have here."""
@@ -135,6 +155,7 @@ def subgradients(search: Search, iterations: int) -> tuple[Search, int]:
         if still.mean() <= COMPACT:
             search, before = search.narrowed()
             last, rises = last[before], rises[before]
+    search.repair()
     return search, iterations
 
 
