@@ -143,8 +143,11 @@ def test_dev_potentials_are_those_of_the_exported_model() -> None:
     train, dev = numbered(made(12)), numbered(made(5, seed=9))
     training = prepared(train)
     weight = np.random.default_rng(1).normal(size=training.objective.parameters)
-    during = training.dev_scorer(dev)(weight).potentials
+    weight[::3] *= 1e-5  # so that some are too small to be stored
     after = training.export(weight).batch(dev, threads=1).potentials
+    stored = training.dev_scorer(dev)(training.as_stored(weight)).potentials
+    assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(stored, after, strict=True))
+    during = training.dev_scorer(dev)(weight).potentials
     assert np.allclose(during.unary, after.unary, atol=0.02)
     assert np.allclose(during.edge, after.edge, atol=0.02)
     assert np.allclose(during.transition, after.transition, atol=0.02)

@@ -118,10 +118,7 @@ class LinearModel:
         raise NotImplementedError
 
     def calibration(self, batch: Any, dev: Sequence[Sentence], gold: Sequence[Any]) -> float:
-        """The factor under which the answers to held-out sentences are most likely, where the model knows them.
-
-        ``batch`` has their structures, each sentence for itself.
-        """
+        """The factor under which the answers to held-out sentences, with these structures, are most likely."""
         known = [i for i, answer in enumerate(gold) if len(dev[i]) and self.knows(answer)]
         if not known:
             return 1.0
@@ -285,8 +282,15 @@ class LinearTraining(Training, Generic[Model]):
         return self.reader(sentences).batch
 
     def held_out(self) -> Any:
-        """The structures of held-out sentences under the weights that were found, as the model stores them."""
-        return self.dev(self.weight.astype(np.float32).astype(np.float64))
+        """The structures of held-out sentences under the weights that were found."""
+        return self.dev(self.as_stored(self.weight))
+
+    def as_stored(self, weight: Floats) -> Floats:
+        """Weights as a model stores them: the tiny ones zero, and the others in single precision."""
+        kept, scorer = weight.astype(np.float32).astype(np.float64), self.scorer
+        for part, made in self.parts.items():
+            scorer.of_part(part, kept)[~made.matters(scorer.of_part(part, weight))] = 0.0
+        return kept
 
     def start(self, init: Model | None = None) -> Floats:
         """Zeros, or the weights of another model where it has the same features and labels."""

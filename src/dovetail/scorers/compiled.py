@@ -94,9 +94,15 @@ class CompiledPart:
         everything = Weights.of(
             keys[kept], np.diff(begin), layout.label[where], single[where], layout.outputs, self.collector.bits
         )
-        # A real-valued feature counts by its value, and twins, which fire together, by the weight of their column.
-        effect = np.abs(weight) * self.scorer.largest_value()
-        return everything.without_zeros((effect >= ROUNDS_TO_ZERO)[where])
+        return everything.without_zeros(self.matters(weight)[where])
+
+    def matters(self, weight: Floats) -> NDArray[np.bool_]:
+        """Which weights [parameters] are not tiny, and so stored.
+
+        A real-valued feature counts by its value, and twins, which fire together, by the weight of their column.
+        """
+        found: NDArray[np.bool_] = np.abs(weight) * self.scorer.largest_value() >= ROUNDS_TO_ZERO
+        return found
 
     def initial(self, weights: Weights, output_map: NDArray[np.int64]) -> Floats:
         """Start values from another model's weights: the mean over the features of a merged column, times sqrt(m).

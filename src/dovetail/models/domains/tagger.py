@@ -87,11 +87,11 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
         if held_out is not None:
             for m, name in enumerate(own):
                 if name in held_out:
-                    chains = several.domains[m].training.dev(several.weights(m, weight))
+                    chains = several.domains[m].training.dev(training.as_stored(several.weights(m, weight)))
                     tuning, _ = model.tuning(untuned.untuned(name), held_out[name], chains)
                     own[name] = replace(own[name], tuning=tuning)
             together = pooled(held_out.values())
-            tuning, _ = model.tuning(untuned.shared, together, training.dev_scorer(together)(top))
+            tuning, _ = model.tuning(untuned.shared, together, training.dev_scorer(together)(training.as_stored(top)))
             self.model_ = replace(untuned, domains=own, tuning=tuning)
 
     # answers
