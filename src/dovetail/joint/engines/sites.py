@@ -23,6 +23,9 @@ from dovetail.structures.chain import ChainBatch
 from dovetail.structures.contract import Floats, Integers
 from dovetail.threads import run_shards
 
+WATCHED = 10
+"""In the first tenth of the samples all words are drawn; then those that have changed."""
+
 
 def unfit(wiring: Wiring) -> str:
     """Why single words cannot be drawn; empty where they can."""
@@ -45,11 +48,12 @@ def annealed(
     labels = _labels(wiring, s, None if random else values, seed)
     active = _active(wiring, s, unsure)
     best = labels.copy()
+    watched = samples if unsure is None else max(samples // WATCHED, 10)
     out, stop = values.copy(), np.zeros(1, bool)
 
     def work(component: int) -> None:
         start = np.uint64((seed + component * 0x9E3779B9) % 2**63)
-        anneal(s, component, active, labels, best, out, samples, start, stop)
+        anneal(s, component, active, labels, best, out, samples, watched, start, stop)
 
     interrupted = _over_components(wiring, work, stop)
     put_values(s, best, out)

@@ -119,30 +119,44 @@ def anneal(
     best: Integers,
     values: Integers,
     samples: int,
+    watched: int,
     state: np.uint64,
     stop: NDArray[np.bool_],
 ) -> None:
-    """So many sweeps over a component while it cools; ``best`` gets the labels with the highest score."""
+    """So many sweeps over a component while it cools; ``best`` gets the labels with the highest score.
+
+    After the first ``watched`` sweeps, which are the hottest, only sites that have changed in them are drawn (Wang).
+    """
     first, last = s.component_ptr[component], s.component_ptr[component + 1]
-    most = 1
+    most, drawn = 1, 0
+    sites = np.empty(last - first, np.int64)
     for i in range(first, last):
         t = s.order[i]
         most = max(most, s.label_ptr[t + 1] - s.label_ptr[t])
         _put(s, t, labels[t], labels, values)
-    out = np.empty(most)
+        if active[t]:
+            sites[drawn] = t
+            drawn += 1
+    out, moved = np.empty(most), np.zeros(drawn, np.bool_)
     gain, highest = 0.0, 0.0
     for sweep in range(samples):
         if stop[0]:
             return
+        if sweep == watched:
+            left = 0
+            for i in range(drawn):
+                if moved[i]:
+                    sites[left] = sites[i]
+                    left += 1
+            drawn = left
         temperature = max(1.0 - sweep / samples, 1e-6)
-        for i in range(first, last):
-            t = s.order[i]
-            if not active[t]:
-                continue
+        for i in range(drawn):
+            t = sites[i]
             n = _scores(s, t, labels, values, out)
             uniform, state = _random(state)
             y = _drawn(out, n, temperature, uniform)
             if y != labels[t]:
+                moved[i] = True
                 gain += out[y] - out[labels[t]]
                 _put(s, t, y, labels, values)
         if gain > highest:
