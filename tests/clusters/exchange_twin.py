@@ -39,9 +39,10 @@ def spelling_log_likelihood(model: Spelling, classes: NDArray[np.int32]) -> floa
     """
     sizes = np.bincount(classes).astype(np.float64)
     total = float((sizes * np.log(np.maximum(sizes, 1.0))).sum())
-    item, seen = _seen(model.start, model.event, model.event_times, classes)
-    total += sum(lgamma(n + p) - lgamma(p) for n, p in zip(seen.tolist(), model.prior[item].tolist(), strict=True))
-    _, seen = _seen(model.context_start, model.context, model.context_times, classes)
+    events, contexts = model.events, model.contexts
+    item, seen = _seen(events.start, events.item, events.times, classes)
+    total += sum(lgamma(n + p) - lgamma(p) for n, p in zip(seen.tolist(), events.prior[item].tolist(), strict=True))
+    _, seen = _seen(contexts.start, contexts.item, contexts.times, classes)
     return total - sum(lgamma(n + STRENGTH) - lgamma(STRENGTH) for n in seen.tolist())
 
 

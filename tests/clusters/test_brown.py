@@ -14,7 +14,7 @@ from dovetail.clusters.brown import _Run, brown, tree_paths
 from dovetail.clusters.brown_kernels import advance, fill
 from dovetail.clusters.brown_window import Words, empty_window
 from dovetail.clusters.clustering import ClusterProgress
-from dovetail.clusters.counts import BigramCounts, count_bigrams, count_bigrams_of
+from dovetail.clusters.counts import BigramCounts, Bigrams, Neighbours, count_bigrams, count_bigrams_of
 from dovetail.clusters.information import mutual_information
 from dovetail.clusters.team import Member, Team
 from dovetail.errors import DovetailError
@@ -150,12 +150,10 @@ def test_the_losses_do_not_drift() -> None:
     everyone = np.tile(np.arange(12, dtype=np.int32), 12)
     words = Words(
         run.window.size[used],
-        start,
-        everyone,
-        pairs.reshape(-1).astype(np.int64),
-        start,
-        everyone,
-        pairs.T.reshape(-1).astype(np.int64),
+        Bigrams(
+            Neighbours(start, everyone, pairs.reshape(-1).astype(np.int64)),
+            Neighbours(start, everyone, pairs.T.reshape(-1).astype(np.int64)),
+        ),
         parent=np.full(12, -1, dtype=np.int64),
         slot=np.zeros(12, dtype=np.int64),
     )

@@ -39,7 +39,7 @@ def test_counts_are_those_of_a_loop(sentences: list[list[str]], min_count: int) 
     assert counts.count.tolist() == [seen[word] for word in counts.words]
     assert _pairs(counts) == Counter((a, b) for a, b in pairwise(text) if a in kept and b in kept)
     assert counts.tokens == len(text)
-    start, other, times = counts.both_ways()[3:]
+    start, other, times = counts.both_ways().before
     turned = {
         (counts.words[other[at]], counts.words[b]): int(times[at])
         for b in range(len(counts.words))

@@ -117,8 +117,8 @@ def test_passes_are_monotone_and_the_counts_stay_true(text: list[str], classes: 
     for kept, counted in zip(run.counts, again.counts, strict=True):
         np.testing.assert_array_equal(kept, counted)
     np.testing.assert_array_equal(run.counts.pairs, run.counts.pairs_turned.T)
-    np.testing.assert_array_equal(run.spelling.counts, again.spelling.counts)
-    np.testing.assert_allclose(run.spelling.logs, again.spelling.logs)
+    np.testing.assert_array_equal(run.spelling.events.counts, again.spelling.events.counts)
+    np.testing.assert_allclose(run.spelling.events.logs, again.spelling.events.logs)
     assert fresh.words == run.words
 
 
@@ -224,11 +224,11 @@ def test_spelling_differs_between_clusterings_as_its_definition_says(words: list
 
 
 def test_digits_are_one_letter_and_rare_letters_are_told_by_their_kind() -> None:
-    assert len(spelling_model(["a1b", "a2b"], 1, 1.0).prior) == 4
+    assert len(spelling_model(["a1b", "a2b"], 1, 1.0).events.prior) == 4
     common = [chr(code) * 3 for code in range(0x4E00, 0x4E00 + ALPHABET)]
     model = spelling_model([*common, "ж", "я", "Ж", "Я", "+", "="], 1, 1.0)
     # A small letter, a capital or a sign at the start and the end after each: six that two words share.
-    assert len(model.prior) == 6
+    assert len(model.events.prior) == 6
 
 
 @pytest.mark.parametrize("morphology", [0.0, 1.0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.arrays import Floats, Int32s, Int64s
 from dovetail.clusters.clustering import Clustering
-from dovetail.clusters.counts import BigramCounts, Bigrams
+from dovetail.clusters.counts import BigramCounts, Bigrams, Neighbours
 from dovetail.clusters.information import class_pairs
 from dovetail.errors import DovetailError
 from dovetail.kernel import inner, kernel
@@ -56,17 +56,15 @@ def assign(clustering: Clustering, counts: BigramCounts) -> Assignment:
 
 
 @inner
-def _add_gains(
-    word: int, start: Int64s, other: Int32s, times: Int64s, classes: Int32s, lines: Int64s, gains: Floats
-) -> float:
+def _add_gains(word: int, near: Neighbours, classes: Int32s, lines: Int64s, gains: Floats) -> float:
     """``gains[c] += g(times, lines[d, c])`` for each neighbour's class d; returns how often there is one.
 
     g(x, y) = f(x + y) - f(x) - f(y) with f(x) = x log x; see `brown_kernels`.
     """
     beside = np.zeros(len(gains))
-    for i in range(start[word], start[word + 1]):
-        if classes[other[i]] >= 0:
-            beside[classes[other[i]]] += times[i]
+    for i in range(near.start[word], near.start[word + 1]):
+        if classes[near.other[i]] >= 0:
+            beside[classes[near.other[i]]] += near.times[i]
     for d in np.flatnonzero(beside):
         x = beside[d]
         for c in range(len(gains)):
@@ -87,8 +85,8 @@ def _best_classes(
     for i in range(len(new)):
         word = new[i]
         gains[:] = 0
-        own = _add_gains(word, bigrams.after_start, bigrams.after, bigrams.after_times, classes, pairs_t, gains)
-        own += _add_gains(word, bigrams.before_start, bigrams.before, bigrams.before_times, classes, pairs, gains)
+        own = _add_gains(word, bigrams.after, classes, pairs_t, gains)
+        own += _add_gains(word, bigrams.before, classes, pairs, gains)
         least = np.inf
         for c in range(len(sizes)):
             if own > 0 and sizes[c] > 0:

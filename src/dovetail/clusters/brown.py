@@ -76,7 +76,7 @@ class _Run:
         self.team = team
         self.window = empty_window(classes + 1, counts.tokens)
         parent, slot = np.full(of, -1, dtype=np.int64), np.zeros(of, dtype=np.int64)
-        self.words = Words(counts.count, *counts.both_ways(), parent, slot)
+        self.words = Words(counts.count, counts.both_ways(), parent, slot)
 
     def tree(self) -> tuple[Int64s, Int64s]:
         """The first word of each word's class [words], and the merges of the classes down to one [classes, 2]."""

@@ -147,20 +147,17 @@ def _count_in(window: Window, k: int, slot: int, word: int, words: Words) -> Non
     window.name[slot] = word
     window.links[slot] = 0
     window.gain[slot, :k] = 0
-    for i in range(words.after_start[word], words.after_start[word + 1]):
-        if parent[words.after[i]] >= 0:
-            d = words.slot[_head(parent, words.after[i])]
-            pairs[slot, d] += words.after_times[i]
-            pairs_t[d, slot] += words.after_times[i]
-            _link(window, slot, words.after_times[i])
-            _link(window, d, words.after_times[i])
-    for i in range(words.before_start[word], words.before_start[word + 1]):
-        if parent[words.before[i]] >= 0 and words.before[i] != word:
-            d = words.slot[_head(parent, words.before[i])]
-            pairs[d, slot] += words.before_times[i]
-            pairs_t[slot, d] += words.before_times[i]
-            _link(window, slot, words.before_times[i])
-            _link(window, d, words.before_times[i])
+    for side in range(2):
+        near = words.beside.after if side == 0 else words.beside.before
+        rows, columns = (pairs, pairs_t) if side == 0 else (pairs_t, pairs)
+        for i in range(near.start[word], near.start[word + 1]):
+            other, times = near.other[i], near.times[i]
+            if parent[other] >= 0 and (side == 0 or other != word):
+                d = words.slot[_head(parent, other)]
+                rows[slot, d] += times
+                columns[d, slot] += times
+                _link(window, slot, times)
+                _link(window, d, times)
     window.dirty[slot] = True
 
 
@@ -383,18 +380,14 @@ def close_gap(window: Window, last: int, free: int) -> None:
 @kernel
 def _move(window: Window, k: int, source: int, target: int) -> None:
     """Move a class to a free slot, both below k."""
+    for table in (window.pairs, window.pairs_t):
+        table[target, :k], table[source, :k] = table[source, :k], 0
+        table[:k, target], table[:k, source] = table[:k, source], 0
+    window.gain[target, :k] = window.gain[source, :k]
+    window.gain[:k, target] = window.gain[:k, source]
+    window.log_sum[target, :k] = window.log_sum[source, :k]
+    window.log_sum[:k, target] = window.log_sum[:k, source]
     for c in range(k):
-        for table in (window.pairs, window.pairs_t):
-            table[target, c] = table[source, c]
-            table[source, c] = 0
-        window.gain[target, c] = window.gain[source, c]
-        window.log_sum[target, c] = window.log_sum[source, c]
-    for c in range(k):
-        for table in (window.pairs, window.pairs_t):
-            table[c, target] = table[c, source]
-            table[c, source] = 0
-        window.gain[c, target] = window.gain[c, source]
-        window.log_sum[c, target] = window.log_sum[c, source]
         if window.partner[c] == source:
             window.partner[c] = target
     for vector in (window.size, window.links_log, window.name, window.least, window.partner):

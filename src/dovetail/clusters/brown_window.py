@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.arrays import Flags, Floats, Int32s, Int64s
+from dovetail.clusters.counts import Bigrams
 
 TABLE = 1 << 21
 """Logarithms of counts below this are looked up."""
@@ -44,18 +45,12 @@ class Window(NamedTuple):
 class Words(NamedTuple):
     """All words by number, most frequent first: how often each occurs, and its neighbours on both sides.
 
-    The words that follow word w are ``after[after_start[w]:after_start[w + 1]]``, ``after_times`` often each; likewise
-    ``before``. ``parent`` [words] leads from a word to the first word of its class, -1 for a word not yet entered, and
-    ``slot`` [words] gives the slot of the class that a word is the first of. The last two are changed in place.
+    ``parent`` [words] leads from a word to the first word of its class, -1 for a word not yet entered, and ``slot``
+    [words] gives the slot of the class that a word is the first of. These two are changed in place.
     """
 
     times: Int64s
-    after_start: Int64s
-    after: Int32s
-    after_times: Int64s
-    before_start: Int64s
-    before: Int32s
-    before_times: Int64s
+    beside: Bigrams
     parent: Int64s
     slot: Int64s
 

@@ -21,15 +21,19 @@ LONGEST_WORD = 1 << 20
 """A longer run without white space means that this text is not split into words; it would fill the memory."""
 
 
-class Bigrams(NamedTuple):
-    """Who stands beside whom: ``after[after_start[w]:after_start[w + 1]]`` follow w, in order; ``before`` likewise."""
+class Neighbours(NamedTuple):
+    """The words on one side of each word w: ``other[start[w]:start[w + 1]]``, in order, each so many ``times``."""
 
-    after_start: Int64s  # [words + 1]
-    after: Int32s  # [bigrams]
-    after_times: Int64s  # [bigrams]
-    before_start: Int64s  # [words + 1]
-    before: Int32s  # [bigrams]
-    before_times: Int64s  # [bigrams]
+    start: Int64s  # [words + 1]
+    other: Int32s  # [bigrams]
+    times: Int64s  # [bigrams]
+
+
+class Bigrams(NamedTuple):
+    """Who stands beside whom: the words that follow each word, and those that precede it."""
+
+    after: Neighbours
+    before: Neighbours
 
 
 @dataclass(frozen=True)
@@ -57,14 +61,15 @@ class BigramCounts:
     def both_ways(self) -> Bigrams:
         """The words that follow each word, as they are, and likewise those that precede it.
 
-        >>> count_bigrams_of([["a", "b", "c", "b"]]).both_ways().before.tolist()
+        >>> count_bigrams_of([["a", "b", "c", "b"]]).both_ways().before.other.tolist()
         [1, 2, 0]
         """
         # The pairs are in order of the first word, so a stable sort by the second leaves each group in order.
         order = np.argsort(self.follower, kind="stable")
         first = np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.indptr))
         start = np.searchsorted(self.follower[order], np.arange(len(self.words) + 1)).astype(np.int64)
-        return Bigrams(self.indptr, self.follower, self.times, start, first[order], self.times[order])
+        after = Neighbours(self.indptr, self.follower, self.times)
+        return Bigrams(after, Neighbours(start, first[order], self.times[order]))
 
 
 def count_bigrams(

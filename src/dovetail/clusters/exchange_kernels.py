@@ -44,38 +44,36 @@ class ClassCounts(NamedTuple):
     x_log_x: Floats  # f of small numbers
 
 
+class Letters(NamedTuple):
+    """The distinct items of each word w, ``item[start[w]:start[w + 1]]``, and how often classes have them."""
+
+    start: Int64s  # [words + 1]
+    item: Int32s  # [letters]
+    times: Int32s  # [letters]
+    prior: Floats  # [items], what the Dirichlet prior counts an item for before it is seen
+    counts: Int32s  # [items, classes]
+    logs: NDArray[np.float32]  # [items, classes], log(counts + prior): good enough for a proposal
+
+
 class Spelling(NamedTuple):
     """Collapsed letter models, one a class; see `dovetail.clusters.morphology`. All arrays are empty without one."""
 
-    start: Int64s  # [words + 1]
-    event: Int32s  # [letters], distinct events of each word
-    event_times: Int32s  # [letters]
-    context_start: Int64s  # [words + 1]
-    context: Int32s  # [letters], distinct contexts of each word
-    context_times: Int32s  # [letters]
-    prior: Floats  # [events], what the Dirichlet prior counts an event for before it is seen
-    context_prior: float
-    counts: Int32s  # [events, classes]
-    context_counts: Int32s  # [contexts, classes]
-    logs: NDArray[np.float32]  # [events, classes], log(counts + prior): good enough for a proposal
-    context_logs: NDArray[np.float32]  # [contexts, classes]
+    events: Letters  # letters after those before them
+    contexts: Letters  # those before them, which count against
     weight: float
 
 
 class Beside(NamedTuple):
-    """Room for the classes beside one word."""
+    """Room for the classes beside one word; row 0 is of those after it, row 1 of those before it."""
 
-    after: Int64s  # [classes], n(w, c) without w itself
-    before: Int64s  # [classes], n(c, w) without w itself
-    after_seen: Int32s  # [classes], the classes where ``after`` is not 0
-    before_seen: Int32s  # [classes]
-    totals: Int64s  # [5]: length of after_seen, of before_seen, n(w, w), sum of after, sum of before
+    times: Int64s  # [2, classes], n(w, c) and n(c, w) without w itself
+    seen: Int32s  # [2, classes], the classes where ``times`` is not 0
+    totals: Int64s  # [5]: lengths of both rows of ``seen``, sums of both rows of ``times``, n(w, w)
 
 
 def room(classes: int) -> Beside:
     """Empty room for so many classes."""
-    wide, narrow = np.zeros((2, classes), np.int64), np.zeros((2, classes), np.int32)
-    return Beside(wide[0], wide[1], narrow[0], narrow[1], np.zeros(5, np.int64))
+    return Beside(np.zeros((2, classes), np.int64), np.zeros((2, classes), np.int32), np.zeros(5, np.int64))
 
 
 @inner
@@ -88,73 +86,55 @@ def _f(x: Any, table: Floats) -> Any:
 @inner
 def _look_beside(word: int, bigrams: Bigrams, classes: Int32s, beside: Beside) -> None:
     """Fill the room, which must be empty."""
-    seen = itself = total = 0
-    for at in range(bigrams.after_start[word], bigrams.after_start[word + 1]):
-        other, times = bigrams.after[at], bigrams.after_times[at]
-        if other == word:
-            itself += times
-        elif classes[other] != NOWHERE:
-            c = classes[other]
-            if beside.after[c] == 0:
-                beside.after_seen[seen] = c
-                seen += 1
-            beside.after[c] += times
-            total += times
-    beside.totals[0], beside.totals[2], beside.totals[3] = seen, itself, total
-    seen = total = 0
-    for at in range(bigrams.before_start[word], bigrams.before_start[word + 1]):
-        other, times = bigrams.before[at], bigrams.before_times[at]
-        if other != word and classes[other] != NOWHERE:
-            c = classes[other]
-            if beside.before[c] == 0:
-                beside.before_seen[seen] = c
-                seen += 1
-            beside.before[c] += times
-            total += times
-    beside.totals[1], beside.totals[4] = seen, total
+    for side in range(2):
+        near = bigrams.after if side == 0 else bigrams.before
+        seen = itself = total = 0
+        for at in range(near.start[word], near.start[word + 1]):
+            other, times = near.other[at], near.times[at]
+            if other == word:
+                itself += times
+            elif classes[other] != NOWHERE:
+                c = classes[other]
+                if beside.times[side, c] == 0:
+                    beside.seen[side, seen] = c
+                    seen += 1
+                beside.times[side, c] += times
+                total += times
+        beside.totals[side], beside.totals[2 + side], beside.totals[4] = seen, total, itself
 
 
 @inner
 def _clear(beside: Beside) -> None:
-    for i in range(beside.totals[0]):
-        beside.after[beside.after_seen[i]] = 0
-    for i in range(beside.totals[1]):
-        beside.before[beside.before_seen[i]] = 0
+    for side in range(2):
+        for i in range(beside.totals[side]):
+            beside.times[side, beside.seen[side, i]] = 0
 
 
 @inner
 def _bigram_gain(target: int, home: int, beside: Beside, counts: ClassCounts) -> Any:
     """What the word adds to the bigram part of the objective in one class, once it has left its home."""
-    table, pairs = counts.x_log_x, counts.pairs
+    table, times = counts.x_log_x, beside.times
     gain = 0.0
-    for i in range(beside.totals[0]):
-        d = beside.after_seen[i]
-        if d == target:
-            continue
-        added, cell = beside.after[d], np.int64(pairs[target, d])
-        if target == home:
-            cell -= added
-        elif d == home:
-            cell -= beside.before[target]
-        gain += _f(cell + added, table) - _f(cell, table)
-    for i in range(beside.totals[1]):
-        d = beside.before_seen[i]
-        if d == target:
-            continue
-        added, cell = beside.before[d], np.int64(pairs[d, target])
-        if target == home:
-            cell -= added
-        elif d == home:
-            cell -= beside.after[target]
-        gain += _f(cell + added, table) - _f(cell, table)
-    itself = beside.totals[2]
-    within = beside.after[target] + beside.before[target] + itself
-    as_first, as_second = beside.totals[3] + itself, beside.totals[4] + itself
-    cell, firsts, seconds = np.int64(pairs[target, target]), counts.firsts[target], counts.seconds[target]
+    for side in range(2):
+        row = counts.pairs[target] if side == 0 else counts.pairs_turned[target]
+        for i in range(beside.totals[side]):
+            d = beside.seen[side, i]
+            if d == target:
+                continue
+            added, cell = times[side, d], np.int64(row[d])
+            if target == home:
+                cell -= added
+            elif d == home:
+                cell -= times[1 - side, target]
+            gain += _f(cell + added, table) - _f(cell, table)
+    itself = beside.totals[4]
+    within = times[0, target] + times[1, target] + itself
+    as_first, as_second = beside.totals[2] + itself, beside.totals[3] + itself
+    cell, firsts, seconds = np.int64(counts.pairs[target, target]), counts.firsts[target], counts.seconds[target]
     if target == home:
         cell, firsts, seconds = cell - within, firsts - as_first, seconds - as_second
     elif home == NOWHERE:  # bigrams that did not count before: the classes beside the word grow by them as well
-        firsts, seconds = firsts + beside.before[target], seconds + beside.after[target]
+        firsts, seconds = firsts + times[1, target], seconds + times[0, target]
     gain += _f(cell + within, table) - _f(cell, table)
     gain -= _f(firsts + as_first, table) - _f(firsts, table)
     gain -= _f(seconds + as_second, table) - _f(seconds, table)
@@ -166,16 +146,13 @@ def _spelling_gain(word: int, target: int, home: int, spelling: Spelling, counts
     """What the word adds to the spelling part in one class, once it has left its home."""
     at_home = 1 if target == home else 0
     gain = 0.0
-    for at in range(spelling.start[word], spelling.start[word + 1]):
-        e, times = spelling.event[at], spelling.event_times[at]
-        before = spelling.counts[e, target] - at_home * times + spelling.prior[e]
-        for i in range(times):
-            gain += np.log(before + i)
-    for at in range(spelling.context_start[word], spelling.context_start[word + 1]):
-        h, times = spelling.context[at], spelling.context_times[at]
-        before = spelling.context_counts[h, target] - at_home * times + spelling.context_prior
-        for i in range(times):
-            gain -= np.log(before + i)
+    for side in range(2):
+        letters, sign = (spelling.events, 1.0) if side == 0 else (spelling.contexts, -1.0)
+        for at in range(letters.start[word], letters.start[word + 1]):
+            e, times = letters.item[at], letters.times[at]
+            before = letters.counts[e, target] - at_home * times + letters.prior[e]
+            for i in range(times):
+                gain += sign * np.log(before + i)
     size = counts.sizes[target] - at_home
     return gain + _f(size + 1, counts.x_log_x) - _f(size, counts.x_log_x)
 
@@ -217,27 +194,25 @@ def _bigram_gains(home: int, beside: Beside, counts: ClassCounts, gains: Floats)
     table = counts.x_log_x
     for side in range(2):
         rows = counts.pairs_turned if side == 0 else counts.pairs
-        here, there = (beside.after, beside.before) if side == 0 else (beside.before, beside.after)
-        seen = beside.after_seen if side == 0 else beside.before_seen
         for i in range(beside.totals[side]):
-            d = seen[i]
-            added = here[d]
+            d = beside.seen[side, i]
+            added = beside.times[side, d]
             if d == home:
-                _add_row(rows[d], added, there, table, gains)
+                _add_row(rows[d], added, beside.times[1 - side], table, gains)
             else:
                 _add_plain_row(rows[d], added, table, gains)
                 x = np.int64(rows[d, d])  # the cell within a class is counted once, below
                 gains[d] -= _f(x + added, table) - _f(x, table)
-    itself = beside.totals[2]
-    as_first, as_second = beside.totals[3] + itself, beside.totals[4] + itself
+    itself = beside.totals[4]
+    as_first, as_second = beside.totals[2] + itself, beside.totals[3] + itself
     for b in range(len(gains)):
-        within = beside.after[b] + beside.before[b] + itself
+        within = beside.times[0, b] + beside.times[1, b] + itself
         if within > 0:
             x = np.int64(counts.pairs[b, b])
             gains[b] += _f(x + within, table) - _f(x, table)
         firsts, seconds = counts.firsts[b], counts.seconds[b]
         if home == NOWHERE:
-            firsts, seconds = firsts + beside.before[b], seconds + beside.after[b]
+            firsts, seconds = firsts + beside.times[1, b], seconds + beside.times[0, b]
         gains[b] -= _f(firsts + as_first, table) - _f(firsts, table)
         gains[b] -= _f(seconds + as_second, table) - _f(seconds, table)
 
@@ -246,22 +221,16 @@ def _bigram_gains(home: int, beside: Beside, counts: ClassCounts, gains: Floats)
 def _spelling_gains(word: int, spelling: Spelling, counts: ClassCounts, gains: Floats) -> None:
     """`_spelling_gain` of every class but the home, weighted and added to ``gains`` [classes] row by row."""
     weight, table = spelling.weight, counts.x_log_x
-    for at in range(spelling.start[word], spelling.start[word + 1]):
-        e = spelling.event[at]
-        logs = spelling.logs[e]
-        for b in range(len(gains)):
-            gains[b] += weight * logs[b]
-        for i in range(1, spelling.event_times[at]):
+    for side in range(2):
+        letters, amount = (spelling.events, weight) if side == 0 else (spelling.contexts, -weight)
+        for at in range(letters.start[word], letters.start[word + 1]):
+            e = letters.item[at]
+            logs = letters.logs[e]
             for b in range(len(gains)):
-                gains[b] += weight * np.log(spelling.counts[e, b] + spelling.prior[e] + i)
-    for at in range(spelling.context_start[word], spelling.context_start[word + 1]):
-        h = spelling.context[at]
-        logs = spelling.context_logs[h]
-        for b in range(len(gains)):
-            gains[b] -= weight * logs[b]
-        for i in range(1, spelling.context_times[at]):
-            for b in range(len(gains)):
-                gains[b] -= weight * np.log(spelling.context_counts[h, b] + spelling.context_prior + i)
+                gains[b] += amount * logs[b]
+            for i in range(1, letters.times[at]):
+                for b in range(len(gains)):
+                    gains[b] += amount * np.log(letters.counts[e, b] + letters.prior[e] + i)
     for b in range(len(gains)):
         gains[b] += weight * (_f(counts.sizes[b] + 1, table) - _f(counts.sizes[b], table))
 
@@ -293,30 +262,26 @@ def propose(
 def _shift(word: int, target: int, sign: int, beside: Beside, counts: ClassCounts, spelling: Spelling) -> None:
     """Count a word into a class (sign 1) or out of it (sign -1)."""
     pairs, turned = counts.pairs, counts.pairs_turned
-    for i in range(beside.totals[0]):
-        d = beside.after_seen[i]
-        pairs[target, d] += sign * beside.after[d]
-        turned[d, target] += sign * beside.after[d]
-    for i in range(beside.totals[1]):
-        d = beside.before_seen[i]
-        pairs[d, target] += sign * beside.before[d]
-        turned[target, d] += sign * beside.before[d]
-    itself = beside.totals[2]
+    for side in range(2):
+        rows, columns = (pairs, turned) if side == 0 else (turned, pairs)
+        for i in range(beside.totals[side]):
+            d = beside.seen[side, i]
+            rows[target, d] += sign * beside.times[side, d]
+            columns[d, target] += sign * beside.times[side, d]
+    itself = beside.totals[4]
     pairs[target, target] += sign * itself
     turned[target, target] += sign * itself
-    counts.firsts[target] += sign * (beside.totals[3] + itself)
-    counts.seconds[target] += sign * (beside.totals[4] + itself)
+    counts.firsts[target] += sign * (beside.totals[2] + itself)
+    counts.seconds[target] += sign * (beside.totals[3] + itself)
     counts.sizes[target] += sign
     if spelling.weight == 0:
         return
-    for at in range(spelling.start[word], spelling.start[word + 1]):
-        e = spelling.event[at]
-        spelling.counts[e, target] += sign * spelling.event_times[at]
-        spelling.logs[e, target] = np.log(spelling.counts[e, target] + spelling.prior[e])
-    for at in range(spelling.context_start[word], spelling.context_start[word + 1]):
-        h = spelling.context[at]
-        spelling.context_counts[h, target] += sign * spelling.context_times[at]
-        spelling.context_logs[h, target] = np.log(spelling.context_counts[h, target] + spelling.context_prior)
+    for side in range(2):
+        letters = spelling.events if side == 0 else spelling.contexts
+        for at in range(letters.start[word], letters.start[word + 1]):
+            e = letters.item[at]
+            letters.counts[e, target] += sign * letters.times[at]
+            letters.logs[e, target] = np.log(letters.counts[e, target] + letters.prior[e])
 
 
 @kernel
@@ -339,8 +304,8 @@ def apply(
             gain -= _gain(word, home, home, beside, counts, spelling)
         if home == NOWHERE or gain > LEAST_GAIN:
             if home == NOWHERE:
-                counts.firsts[:] += beside.before
-                counts.seconds[:] += beside.after
+                counts.firsts[:] += beside.times[1]
+                counts.seconds[:] += beside.times[0]
             else:
                 _shift(word, home, -1, beside, counts, spelling)
             _shift(word, target, 1, beside, counts, spelling)

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dovetail.arrays import Int32s, Int64s, pointers
-from dovetail.clusters.exchange_kernels import Spelling
+from dovetail.arrays import Floats, Int32s, Int64s, pointers
+from dovetail.clusters.exchange_kernels import Letters, Spelling
 
 STRENGTH = 30.0
 """So many letters seen after h weigh as much in a class as those of the whole vocabulary."""
@@ -40,7 +40,7 @@ def spelling_model(words: Sequence[str], classes: int, weight: float) -> Spellin
     What only one word has is left out: it says the same of every class.
 
     >>> model = spelling_model(["sing", "ring"], classes=2, weight=1.0)
-    >>> len(model.prior)  # what both have: g after "in", and the end after "ng"
+    >>> len(model.events.prior)  # what both have: g after "in", and the end after "ng"
     2
     """
     word, event, context = _chains(words)
@@ -49,25 +49,20 @@ def spelling_model(words: Sequence[str], classes: int, weight: float) -> Spellin
     share = np.bincount(event) / np.bincount(context)[before]
     events, event_rows = _shared(_rows(word, event, len(words)))
     contexts, context_rows = _shared(_rows(word, context, len(words)))
-    prior = STRENGTH * share[events]
-    return Spelling(
-        *event_rows,
-        *context_rows,
-        prior,
-        STRENGTH,
-        counts=np.zeros((len(events), classes), np.int32),
-        context_counts=np.zeros((len(contexts), classes), np.int32),
-        logs=np.repeat(np.log(prior).astype(np.float32)[:, None], classes, axis=1),
-        context_logs=np.full((len(contexts), classes), np.log(STRENGTH), np.float32),
-        weight=weight,
-    )
+    of_contexts = _unseen(context_rows, np.full(len(contexts), STRENGTH), classes)
+    return Spelling(_unseen(event_rows, STRENGTH * share[events], classes), of_contexts, weight)
 
 
 def no_spelling() -> Spelling:
     """The model without a spelling: of weight 0."""
-    rows = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)
-    table, logs = np.zeros((0, 0), np.int32), np.zeros((0, 0), np.float32)
-    return Spelling(*rows, *rows, np.zeros(0), STRENGTH, table, table, logs, logs, weight=0.0)
+    none = _unseen((np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)), np.zeros(0), 0)
+    return Spelling(none, none, weight=0.0)
+
+
+def _unseen(rows: Rows, prior: Floats, classes: int) -> Letters:
+    """The items of words, with a prior for each, in so many classes that have seen none yet."""
+    logs = np.repeat(np.log(prior).astype(np.float32)[:, None], classes, axis=1)
+    return Letters(*rows, prior, np.zeros(logs.shape, np.int32), logs)
 
 
 def _chains(words: Sequence[str]) -> tuple[Int64s, Int64s, Int64s]:

@@ -3,7 +3,8 @@
 The answers to a sentence are the derivations of an acyclic hypergraph: a vertex stands for all ways to fill some piece
 of the sentence, and each way, an edge, is made of up to two smaller pieces and of a few parts. A structure says which
 edges there are; k best answers, samples, entropy, derivatives, and sums where probabilities underflow, follow in log
-space. It takes memory for all edges of a sentence, so what is done for much text has kernels of its own.
+space, and so do integer programs (``derivations/``). It takes memory for all edges of a sentence, so what is done for
+much text has kernels of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,9 +23,10 @@ from dovetail.structures.ragged import Ragged
 Answers = TypeVar("Answers", bound=Several[Any])
 
 
-class Graph(NamedTuple):
+class Hypergraph(NamedTuple):
     """The hypergraph of a sentence: vertex 0 is nothing, the last one is everything, and pieces come before wholes.
-    Parts are places among the sentence's potentials laid end to end, -1 for none; the first column tells the answer."""
+    Parts are places among the sentence's potentials laid end to end, -1 for none; the first column tells the answer. It
+    is the same for all potentials that forbid the same."""
 
     ptr: Integers  # [V + 1]: the ways to make vertex v are the edges ptr[v] .. ptr[v + 1]
     left: Labels  # [E]: a piece that the edge is made of, 0 for none
@@ -32,7 +34,7 @@ class Graph(NamedTuple):
     parts: Labels  # [E, P]
 
     @classmethod
-    def of(cls, vertices: int, kinds: Iterable[tuple[Any, ...]]) -> Graph:
+    def of(cls, vertices: int, kinds: Iterable[tuple[Any, ...]]) -> Hypergraph:
         """From edges of several kinds: (vertex made, left, right, parts ...), arrays that broadcast with each other."""
         rows = [np.stack([each.ravel() for each in np.broadcast_arrays(*kind)]).astype(np.int32) for kind in kinds]
         wide = max(len(each) for each in rows)
@@ -42,7 +44,7 @@ class Graph(NamedTuple):
 
 
 @inner
-def total(graph: Graph, e: int, potentials: Floats) -> float:
+def total(graph: Hypergraph, e: int, potentials: Floats) -> float:
     """The sum over the parts of an edge; potentials: [places + 1], the last one zero, where part -1 is found."""
     found = 0.0
     for i in range(graph.parts.shape[1]):
@@ -51,7 +53,7 @@ def total(graph: Graph, e: int, potentials: Floats) -> float:
 
 
 @kernel
-def shares(graph: Graph, potentials: Floats) -> tuple[float, Floats]:
+def shares(graph: Hypergraph, potentials: Floats) -> tuple[float, Floats]:
     """Log Z of a sentence, and the ``share`` [E] of each edge in the sum over all that make the same vertex."""
     ptr, left, right, _ = graph
     value, share = np.empty(ptr.size - 1), np.empty(left.size)
@@ -71,7 +73,7 @@ def shares(graph: Graph, potentials: Floats) -> tuple[float, Floats]:
 
 
 @kernel
-def descend(graph: Graph, share: Floats, direction: Floats, counts: Floats, moves: Floats) -> float:
+def descend(graph: Hypergraph, share: Floats, direction: Floats, counts: Floats, moves: Floats) -> float:
     """Add the expected counts of parts and their derivatives along a direction; the entropy. All: [places + 1]. With D
     the total of the direction over the parts of an answer, ``mean`` of a vertex is its expected D below it, the
     derivative of its log sum. An edge of share p moves by ``p * (D of the edge + means of its pieces - mean)``: so
@@ -101,7 +103,7 @@ def descend(graph: Graph, share: Floats, direction: Floats, counts: Floats, move
 
 
 @kernel
-def samples(graph: Graph, share: Floats, uniforms: Floats, out: Integers) -> None:
+def samples(graph: Hypergraph, share: Floats, uniforms: Floats, out: Integers) -> None:
     """The first parts of answers drawn from the exact distribution, pieces on the left first: [samples, tokens], set.
     uniforms: [samples, draws], of which each choice takes the next."""
     stack = np.empty(graph.ptr.size, np.int64)
@@ -128,7 +130,7 @@ def samples(graph: Graph, share: Floats, uniforms: Floats, out: Integers) -> Non
 
 
 @kernel
-def k_best(graph: Graph, potentials: Floats, scores: Floats, out: Integers) -> None:
+def k_best(graph: Hypergraph, potentials: Floats, scores: Floats, out: Integers) -> None:
     """The scores [k] and the first parts [k, tokens] of the k best answers, set as far as there are so many. Each
     vertex keeps its k best ways, best first: edge, and ranks of the pieces. The way made of the i-th and the j-th best
     pieces is among the k best only if (i + 1) * (j + 1) <= k; of equal ones the first stays ahead."""
@@ -172,42 +174,44 @@ def k_best(graph: Graph, potentials: Floats, scores: Floats, out: Integers) -> N
 class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
     """A batch whose slow modes come from the hypergraphs of its sentences; one without tokens has one answer."""
 
+    first_parts: ClassVar[int] = 1  # which tell an answer, for every token at most; for each, two choices at most
+
     @abstractmethod
-    def _graph(self, sentence: int) -> Graph:
-        """The hypergraph of a sentence that has tokens, in which an answer makes at most two choices a token."""
+    def _edges(self, sentence: int) -> int:
+        """About how many edges the hypergraph of a sentence has, told before it is made."""
+
+    @abstractmethod
+    def _hypergraph(self, sentence: int) -> Hypergraph:
+        """The hypergraph of a sentence that has tokens."""
 
     @abstractmethod
     def _answers(self, found: Integers) -> Answers:
-        """Answers from their first parts, [answers, N], in any order within a sentence and -1 where there are fewer."""
-
-    def _own(self, sentence: int, parts: Potentials) -> list[Floats]:
-        """What a sentence reads of tables like the potentials, table by table."""
-        rows, fields = slice(*self.offsets[sentence : sentence + 2]), parts._fields  # type: ignore[attr-defined]
-        return [table if name in self.shared else table[rows] for name, table in zip(fields, parts, strict=True)]
+        """Answers from their first parts, ``[answers, N * first_parts]``: those of a sentence from the left of the tree
+        of its edges, and then -1 where there are fewer."""
 
     def kbest(self, k: int) -> tuple[Answers, Floats]:
         """The k best answers, best first, and their scores [n, k]; minus infinity where there are fewer."""
-        found = np.full((k, self.tokens), -1, np.int64)
+        found = np.full((k, self.first_parts * self.tokens), -1, np.int64)
         scores = np.zeros((len(self), k))
         scores[:, 1:] = -np.inf
 
         def rank(low: int, high: int) -> None:
-            for sentence, graph, potentials, tokens in self._each(range(low, high)):
-                k_best(graph, potentials, scores[sentence], found[:, tokens])
+            for sentence, graph, potentials, place in self._each(range(low, high)):
+                k_best(graph, potentials, scores[sentence], found[:, place])
 
         self._map(rank)
         return self._answers(found), scores
 
     def sample(self, n: int, rng: np.random.Generator) -> Answers:
         """``n`` answers drawn from the exact distribution."""
-        uniforms = rng.random((n, 2 * self.tokens))
-        found, log_z = np.full((n, self.tokens), -1, np.int64), np.zeros(len(self))
+        found, log_z = np.full((n, self.first_parts * self.tokens), -1, np.int64), np.zeros(len(self))
+        uniforms = rng.random((n, 2 * found.shape[1]))
 
         def draw(low: int, high: int) -> None:
-            for sentence, graph, potentials, tokens in self._each(range(low, high)):
+            for sentence, graph, potentials, place in self._each(range(low, high)):
                 log_z[sentence], share = shares(graph, potentials)
                 if log_z[sentence] > -np.inf:
-                    samples(graph, share, uniforms[:, 2 * tokens.start : 2 * tokens.stop], found[:, tokens])
+                    samples(graph, share, uniforms[:, 2 * place.start : 2 * place.stop], found[:, place])
             self._check_possible(low, log_z[low:high])
 
         self._map(draw)
@@ -215,6 +219,8 @@ class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
 
     def entropy(self) -> Floats:
         """The entropy of the answers to every sentence, in nats: [n]."""
+        if not self.shared:
+            return self._entropy_of_marginals()
         out = np.zeros(len(self))
 
         def measure(low: int, high: int) -> None:
@@ -225,6 +231,16 @@ class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
 
         self._map(measure)
         return out
+
+    def _entropy_of_marginals(self) -> Floats:
+        """Log Z less the expected score, where every count is of one sentence."""
+        log_z, expected = self.log_partition_and_marginals()
+        score, fields = np.zeros(len(self)), self.potentials._fields  # type: ignore[attr-defined]
+        for name, part, probability in zip(fields, self.potentials, expected, strict=True):
+            # A forbidden part has no probability, and an improbable one may be of any size.
+            used = (np.where(probability > 0.0, part, 0.0) * probability).sum(axis=tuple(range(1, part.ndim)))
+            score += np.diff(np.concatenate([[0.0], np.cumsum(used)])[self._cuts(name)])
+        return np.where(log_z > -np.inf, np.maximum(log_z - score, 0.0), 0.0)
 
     def _move(self, low: int, high: int, direction: Potentials, change: Potentials) -> None:
         for sentence, graph, potentials, _ in self._each(range(low, high)):
@@ -247,16 +263,12 @@ class Graphed(Ragged[Potentials, Answer], Generic[Potentials, Answer, Answers]):
                         table[:] = 0.0
                 self._spread(sentence, counts[0], expected)
 
-    def _each(self, sentences: Iterable[int]) -> Iterator[tuple[int, Graph, Floats, slice]]:
-        """Of those of some sentences that have tokens: the number, the graph, the potentials, the tokens."""
+    def _each(self, sentences: Iterable[int]) -> Iterator[tuple[int, Hypergraph, Floats, slice]]:
+        """Of those of some sentences that have tokens: the number, the graph, the potentials, where first parts go."""
         for sentence in sentences:
-            tokens = slice(*self.offsets[sentence : sentence + 2].tolist())
-            if tokens.stop > tokens.start:
-                yield sentence, self._graph(sentence), self._flat(sentence, self.potentials), tokens
-
-    def _flat(self, sentence: int, parts: Potentials) -> Floats:
-        """The numbers that a sentence reads, laid end to end, and a zero for part -1."""
-        return np.concatenate([*(table.ravel() for table in self._own(sentence, parts)), [0.0]])
+            place = slice(*(self.first_parts * self.offsets[sentence : sentence + 2]).tolist())
+            if place.stop > place.start:
+                yield sentence, self._hypergraph(sentence), self._flat(sentence, self.potentials), place
 
     def _spread(self, sentence: int, flat: Floats, out: Potentials) -> None:
         """Add numbers laid end to end to the tables of all sentences."""

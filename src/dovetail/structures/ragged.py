@@ -150,6 +150,18 @@ class Ragged(Structure[Potentials, Answer]):
         rows = len(getattr(self.potentials, name))
         return self.offsets * (rows // max(int(self.offsets[-1]), 1))
 
+    def _own(self, sentence: int, parts: Potentials) -> list[Floats]:
+        """What a sentence reads of tables like the potentials, table by table."""
+        rows, fields = slice(sentence, sentence + 2), parts._fields  # type: ignore[attr-defined]
+        return [
+            table if name in self.shared else table[slice(*self._cuts(name)[rows])]
+            for name, table in zip(fields, parts, strict=True)
+        ]
+
+    def _flat(self, sentence: int, parts: Potentials) -> Floats:
+        """The numbers that a sentence reads, laid end to end, and a zero: the places that hypergraphs speak of."""
+        return np.concatenate([*(table.ravel() for table in self._own(sentence, parts)), [0.0]])
+
     def _tokens(self, sentence: ArrayLike, position: ArrayLike) -> Integers:
         """The tokens at positions of sentences, counted over the batch: [parts]."""
         own = within(sentence, len(self))

@@ -11,17 +11,18 @@ from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
 from dovetail.structures.brackets.parts import BracketPotentials, Brackets, check_brackets, check_shape
-from dovetail.structures.brackets.posterior import entropies, samples, tangents
-from dovetail.structures.brackets.search import NONE, best_brackets, count_brackets, k_best, score_brackets
+from dovetail.structures.brackets.posterior import samples, tangents
+from dovetail.structures.brackets.search import NONE, best_brackets, bracket_graph, count_brackets, score_brackets
 from dovetail.structures.brackets.sums import inside_outside
 from dovetail.structures.contract import Floats, Integers, Parts
 from dovetail.structures.grammar import cells
-from dovetail.structures.ragged import Ragged, check_offsets, within
+from dovetail.structures.hypergraph import Graphed, Hypergraph
+from dovetail.structures.ragged import check_offsets, within
 from dovetail.structures.single import Single
 
 
 @dataclass(frozen=True, eq=False)
-class BracketBatch(Ragged[BracketPotentials, Brackets]):
+class BracketBatch(Graphed[BracketPotentials, Brackets, list[Brackets]]):
     """All binary bracketings of a batch of sentences; minus infinity forbids a part.
 
     potentials: see :class:`BracketPotentials`. offsets: [n + 1], the words of sentence i are ``offsets[i] ..
@@ -43,6 +44,7 @@ class BracketBatch(Ragged[BracketPotentials, Brackets]):
 
     shards: ClassVar[tuple[int, int]] = (32, 4096)
     mask_axes: ClassVar[int] = 2
+    first_parts: ClassVar[int] = 2
     answers: ClassVar[str] = "bracketing"
 
     def __post_init__(self) -> None:
@@ -67,12 +69,6 @@ class BracketBatch(Ragged[BracketPotentials, Brackets]):
         self._map(lambda low, high: best_brackets(*self._where, self._places, low, high, found))
         return self._listed(found)
 
-    def kbest(self, k: int) -> tuple[list[Brackets], Floats]:
-        """The k best bracketings of every sentence, best first, and their scores [n, k]."""
-        found, scores = np.empty((k, 3, self._places[-1]), np.int64), np.zeros((len(self), k))
-        self._map(lambda low, high: k_best(*self._where, self._places, low, high, found, scores))
-        return [self._listed(each) for each in found], scores
-
     def sample(self, n: int, rng: np.random.Generator) -> list[Brackets]:
         """``n`` bracketings of every sentence, drawn from the exact distribution."""
         uniforms = rng.random((n, int(self.offsets[-1]), 3))
@@ -86,12 +82,6 @@ class BracketBatch(Ragged[BracketPotentials, Brackets]):
         scores = np.zeros(len(self))
         score_brackets(*self._where, self._check(answer), scores)
         return scores
-
-    def entropy(self) -> Floats:
-        """The entropy of the bracketings of every sentence, in nats: [n]."""
-        out = np.zeros(len(self))
-        self._map(lambda low, high: entropies(*self._where, low, high, out))
-        return out
 
     def span(self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, label: ArrayLike) -> Parts:
         """The parts "the words from begin up to end of this sentence are a bracket of this label": arrays each."""
@@ -125,6 +115,23 @@ class BracketBatch(Ragged[BracketPotentials, Brackets]):
         if (table[2] == NONE).any():
             return Brackets.where_labelled(table, self._places)
         return Brackets(table[0], table[1], table[2].astype(np.int32), self._places)
+
+    def _edges(self, sentence: int) -> int:
+        n = int(np.diff(self.offsets)[sentence])
+        return n * (n + 1) // 2 * self.labels + n**3 // 6
+
+    def _hypergraph(self, sentence: int) -> Hypergraph:
+        return bracket_graph(int(np.diff(self.offsets)[sentence]), self.labels)
+
+    def _answers(self, found: Integers) -> list[Brackets]:
+        sizes = np.diff(self.offsets)
+        spans = np.concatenate([np.zeros((2, 0), np.int64), *map(np.triu_indices, sizes.tolist())], axis=1)
+        # Of n words there are 2 n - 1 brackets, so that the last place of a sentence is never taken.
+        used = np.delete(found, 2 * self.offsets[1:][sizes > 0] - 1, axis=1)
+        row, label = np.divmod(used, self.labels)
+        begin, last = spans[:, np.where(used >= 0, row + np.repeat(self.rows[:-1], np.diff(self._places)), 0)]
+        tables = np.stack([begin, last + 1, np.where(used >= 0, label, NONE)], axis=1)
+        return [self._listed(each) for each in tables]
 
     def _add(self, answer: Brackets, amount: float, counts: BracketPotentials) -> None:
         count_brackets(self.offsets, self.rows, self._check(answer), amount, counts.span)

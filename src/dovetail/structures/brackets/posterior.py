@@ -1,8 +1,6 @@
-"""What follows from full charts of sums: samples, entropies, and how probabilities move with the potentials."""
+"""What follows from full charts of sums: samples, and how probabilities move with the potentials."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -66,42 +64,6 @@ def samples(
                 out[number, 0, place], out[number, 1, place] = i, j
                 out[number, 2, place] = draw(own, cell(i, j, n), uniform)
                 place += 1
-
-
-@inner
-def information(p: float) -> float:
-    """``- p log p``, 0 of 0."""
-    return -p * math.log(p) if p > 0.0 else 0.0
-
-
-@kernel
-def entropies(table: Floats, offsets: Integers, rows: Integers, low: int, high: int, out: Floats) -> None:
-    """The entropy of each sentence low .. high, [n] set: that of a span's label, of its split, and of both halves."""
-    chart, most = make_chart(offsets, low, high), most_tokens(offsets, low, high)
-    shares = np.empty((most * (most + 1) // 2, table.shape[1]))
-    below = np.zeros((most, most + 1))
-    for s in range(low, high):
-        n = offsets[s + 1] - offsets[s]
-        own = shares[: rows[s + 1] - rows[s]]
-        weigh(table[rows[s] : rows[s + 1]], chart, own)
-        out[s] = 0.0
-        if n == 0 or fill(n, chart) == -np.inf:
-            continue
-        for length in range(1, n + 1):
-            for i in range(n - length + 1):
-                j, total = i + length, 0.0
-                below[i, j] = 0.0
-                if chart.inside[i, j] == 0.0:
-                    continue
-                for x in range(own.shape[1]):
-                    total += information(own[cell(i, j, n), x])
-                if length > 1:
-                    split_shares(i, j, chart)
-                    for k in range(i + 1, j):
-                        p = chart.terms[k - i - 1]
-                        total += information(p) + p * (below[i, k] + below[k, j])
-                below[i, j] = total
-        out[s] = below[0, n]
 
 
 @kernel

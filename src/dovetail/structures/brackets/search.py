@@ -1,15 +1,16 @@
-"""The best bracketing, the k best, and the parts of a given one."""
+"""The best bracketing, the parts of a given one, and all of them as a hypergraph."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
 
 import numpy as np
 
-from dovetail.kernel import inner, kernel
+from dovetail.kernel import kernel
 from dovetail.structures.brackets.parts import Brackets
-from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.grammar import cell
+from dovetail.structures.hypergraph import Hypergraph
 from dovetail.structures.loops import most_tokens
 
 NONE = -1
@@ -60,143 +61,6 @@ def best_brackets(
                 waiting += 2
 
 
-class Ranked(NamedTuple):
-    """The best bracketings of each span, best first; K of them, minus infinity past the last."""
-
-    score: Floats
-    """``[n, n + 1, K]``."""
-    label: Labels
-    """``[n, n + 1, K]``."""
-    way: Labels
-    """``[n, n + 1, K, 3]``: where it is split, and which of the bracketings of each half."""
-
-
-class Ways(NamedTuple):
-    """Room to rank the ways to split one span, and its labels."""
-
-    score: Floats
-    """``[K]``."""
-    way: Labels
-    """``[K, 3]``."""
-    of_label: Floats
-    """``[K]``."""
-    label: Labels
-    """``[K]``."""
-
-
-@inner
-def insert(value: float, score: Floats, way: Labels, split: int, near: int, far: int) -> None:
-    """Put a way where it belongs among ranked ones, the last of which falls out."""
-    place = score.size - 1
-    while place > 0 and value > score[place - 1]:
-        score[place] = score[place - 1]
-        way[place] = way[place - 1]
-        place -= 1
-    score[place] = value
-    way[place, 0], way[place, 1], way[place, 2] = split, near, far
-
-
-@inner
-def rank_splits(i: int, j: int, ranked: Ranked, ways: Ways) -> None:
-    """The best ways to split a span of several words.
-
-    The way made of the a-th and the b-th best is among the k best only if (a + 1) * (b + 1) <= k.
-    """
-    k_most = ways.score.size
-    ways.score[:] = -np.inf
-    for k in range(i + 1, j):
-        near, far = ranked.score[i, k], ranked.score[k, j]
-        for a in range(k_most):
-            for b in range(k_most // (a + 1)):
-                value = near[a] + far[b]
-                if not value > ways.score[k_most - 1]:
-                    break
-                insert(value, ways.score, ways.way, k, a, b)
-
-
-@inner
-def rank_labels(row: Floats, ways: Ways) -> None:
-    """The best labels of a span; row: [L]."""
-    score, k_most = ways.of_label, ways.of_label.size
-    score[:] = -np.inf
-    for x in range(row.size):
-        if row[x] > score[k_most - 1]:
-            place = k_most - 1
-            while place > 0 and row[x] > score[place - 1]:
-                score[place] = score[place - 1]
-                ways.label[place] = ways.label[place - 1]
-                place -= 1
-            score[place] = row[x]
-            ways.label[place] = x
-
-
-@inner
-def rank_span(i: int, j: int, ways: Ways, ranked: Ranked) -> None:
-    """The best pairs of a label and a way to split a span."""
-    score, label, way = ranked.score[i, j], ranked.label[i, j], ranked.way[i, j]
-    k_most = score.size
-    score[:] = -np.inf
-    for a in range(k_most):
-        for b in range(k_most // (a + 1)):
-            value = ways.of_label[a] + ways.score[b]
-            if not value > score[k_most - 1]:
-                break
-            place = k_most - 1
-            while place > 0 and value > score[place - 1]:
-                score[place] = score[place - 1]
-                label[place] = label[place - 1]
-                way[place] = way[place - 1]
-                place -= 1
-            score[place] = value
-            label[place] = ways.label[a]
-            way[place] = ways.way[b]
-
-
-@kernel
-def k_best(
-    table: Floats, offsets: Integers, rows: Integers, places: Integers, low: int, high: int, out: Integers,
-    scores: Floats,
-) -> None:  # fmt: skip
-    """The k best bracketings of each sentence low .. high, best first.
-
-    out: [k, 3, spans], set as by :func:`best_brackets`; scores: [n, k], set, minus infinity where there are fewer.
-    """
-    k, most = out.shape[0], most_tokens(offsets, low, high)
-    shape = (most, most + 1, k)
-    ranked = Ranked(np.empty(shape), np.empty(shape, np.int32), np.empty((most, most + 1, k, 3), np.int32))
-    ways = Ways(np.empty(k), np.empty((k, 3), np.int32), np.empty(k), np.empty(k, np.int32))
-    stack = np.empty((2 * most + 2, 3), np.int64)
-    for s in range(low, high):
-        n = offsets[s + 1] - offsets[s]
-        for length in range(1, n + 1):
-            for i in range(n - length + 1):
-                if length == 1:
-                    ways.score[:] = -np.inf
-                    ways.score[0] = 0.0
-                else:
-                    rank_splits(i, i + length, ranked, ways)
-                rank_labels(table[rows[s] + cell(i, i + length, n)], ways)
-                rank_span(i, i + length, ways, ranked)
-        for rank in range(k):
-            place = places[s]
-            scores[s, rank] = ranked.score[0, n, rank] if n else (0.0 if rank == 0 else -np.inf)
-            if n == 0 or scores[s, rank] == -np.inf:
-                out[rank, 2, place : places[s + 1]] = NONE
-                continue
-            stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, rank
-            waiting = 1
-            while waiting > 0:
-                waiting -= 1
-                i, j, r = stack[waiting]
-                out[rank, 0, place], out[rank, 1, place], out[rank, 2, place] = i, j, ranked.label[i, j, r]
-                place += 1
-                if j - i > 1:
-                    split, near, far = ranked.way[i, j, r]
-                    stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = split, j, far
-                    stack[waiting + 1, 0], stack[waiting + 1, 1], stack[waiting + 1, 2] = i, split, near
-                    waiting += 2
-
-
 @kernel
 def score_brackets(table: Floats, offsets: Integers, rows: Integers, given: Brackets, scores: Floats) -> None:
     """The scores [n] of given brackets, minus infinity where they are no binary bracketing of all words."""
@@ -231,3 +95,18 @@ def count_brackets(offsets: Integers, rows: Integers, given: Brackets, amount: f
         n = offsets[s + 1] - offsets[s]
         for q in range(given.offsets[s], given.offsets[s + 1]):
             counts[rows[s] + cell(given.begin[q], given.end[q], n), given.label[q]] += amount
+
+
+@lru_cache(maxsize=16)
+def bracket_graph(words: int, labels: int) -> Hypergraph:
+    """The bracketings of so many words: a span, the shorter first, is split, unless it is a word, and then labelled."""
+    begin, end = (each + add for each, add in zip(np.triu_indices(words), (0, 1), strict=True))
+    width = end - begin
+    split, labelled = np.zeros((2, words + 1, words + 1), np.int64)
+    split[begin, end] = 1 + 2 * np.argsort(np.argsort(width, kind="stable"))
+    labelled[begin, end] = split[begin, end] + 1
+    c, k = np.nonzero((begin[:, None] < np.arange(words)) & (np.arange(words) < end[:, None]))
+    below = np.where(width > 1, split[begin, end], 0)
+    part = np.arange(len(begin) * labels).reshape(len(begin), labels)
+    splits = (split[begin[c], end[c]], labelled[begin[c], k], labelled[k, end[c]], -1)
+    return Hypergraph.of(1 + 2 * len(begin), (splits, (labelled[begin, end][:, None], below[:, None], 0, part)))

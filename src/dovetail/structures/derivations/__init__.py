@@ -1,4 +1,4 @@
-"""Every structure as a hypergraph whose derivations are its answers: what integer programs are made of.
+"""The answers to a sentence of any structure as derivations of a hypergraph: what integer programs are made of.
 
 >>> import numpy as np
 >>> from dovetail.structures.chain import ChainBatch, ChainPotentials
@@ -16,14 +16,13 @@ from typing import Any
 from dovetail.errors import InputError
 from dovetail.structures.contract import Structure
 from dovetail.structures.derivations.grammars import grammar, nested
-from dovetail.structures.derivations.hypergraph import Hypergraph, empty
-from dovetail.structures.derivations.sequences import chain, semimarkov
-from dovetail.structures.derivations.trees import brackets, projective
+from dovetail.structures.derivations.listed import chain, graphed
+from dovetail.structures.derivations.weighed import Derivations, empty
 
-__all__ = ["BUILDERS", "Hypergraph", "derivations", "empty"]
+__all__ = ["BUILDERS", "Derivations", "derivations", "empty"]
 
 
-def derivations(structure: Structure[Any, Any], sentence: int, most: int | None = None) -> Hypergraph:
+def derivations(structure: Structure[Any, Any], sentence: int, most: int | None = None) -> Derivations:
     """The answers to one sentence of a structure as the derivations of a hypergraph.
 
     most: edges at most; more are an ``InputError``, before they are made where that can be told.
@@ -35,7 +34,7 @@ def derivations(structure: Structure[Any, Any], sentence: int, most: int | None 
     raise InputError(f"a {type(structure).__name__} has no hypergraph for programs to be made of; these have: {known}")
 
 
-def _groups(batch: Any, sentence: int, most: int | None = None) -> Hypergraph:
+def _groups(batch: Any, sentence: int, most: int | None = None) -> Derivations:
     """The sentence in its group; entries are counted through the tables of all groups."""
     g = int(batch.group[sentence])
     found = derivations(batch.groups[g], int((batch.group[:sentence] == g).sum()), most)
@@ -43,14 +42,12 @@ def _groups(batch: Any, sentence: int, most: int | None = None) -> Hypergraph:
     return found._replace(uses={name: (edge, entry + before[name]) for name, (edge, entry) in found.uses.items()})
 
 
-Builder = Callable[[Any, int, int | None], Hypergraph]
+Builder = Callable[[Any, int, int | None], Derivations]
 BUILDERS: dict[str, Builder] = {
     "ChainBatch": chain,
-    "SemiMarkovBatch": semimarkov,
-    "ProjectiveBatch": projective,
+    "Graphed": graphed,
     "GrammarBatch": grammar,
     "NestedBatch": nested,
-    "BracketBatch": brackets,
     "Groups": _groups,
 }
-"""From the name of a structure's class, which is not imported for it, to what makes the hypergraph of a sentence."""
+"""From the name of a structure's class, which is not imported for it, to what makes the derivations of a sentence."""

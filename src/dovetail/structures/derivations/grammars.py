@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dovetail.structures.contract import Floats, Integers, Labels
-from dovetail.structures.derivations.hypergraph import NONE, Hypergraph, Uses, check_edges, empty
+from dovetail.structures.derivations.weighed import NONE, Derivations, Uses, check_edges, empty
 
 if TYPE_CHECKING:
     from dovetail.structures.grammar import GrammarBatch, ParseChart
@@ -32,8 +32,8 @@ class _Edges(NamedTuple):
     begin: Integers
     end: Integers
 
-    def graph(self, uses: Uses) -> Hypergraph:
-        return Hypergraph.of(self.level, self.head, (self.left, self.right), self.weight, uses)
+    def graph(self, uses: Uses) -> Derivations:
+        return Derivations.of(self.level, self.head, (self.left, self.right), self.weight, uses)
 
 
 def _edges(chart: ParseChart, most: int | None) -> _Edges:
@@ -91,7 +91,7 @@ def _edges(chart: ParseChart, most: int | None) -> _Edges:
     return _Edges(level, *(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
-def grammar(batch: GrammarBatch, sentence: int, most: int | None = None) -> Hypergraph:
+def grammar(batch: GrammarBatch, sentence: int, most: int | None = None) -> Derivations:
     """The trees of a sentence. Entries of spans are counted as if every span had a row, as addresses do."""
     g, e = batch.grammar, _edges(batch.chart(sentence), most)
     sizes = [len(own.tag) for own in batch.potentials]
@@ -111,7 +111,7 @@ def grammar(batch: GrammarBatch, sentence: int, most: int | None = None) -> Hype
     )
 
 
-def nested(batch: NestedBatch, sentence: int, most: int | None = None) -> Hypergraph:
+def nested(batch: NestedBatch, sentence: int, most: int | None = None) -> Derivations:
     """The nested segmentations of a sentence, as trees of their grammar."""
     first, after = batch.offsets[sentence : sentence + 2].tolist()
     if first == after:

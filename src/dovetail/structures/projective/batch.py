@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
 from dovetail.structures.contract import Floats, Integers, Labels, Parts
-from dovetail.structures.hypergraph import Graph, Graphed
+from dovetail.structures.hypergraph import Graphed, Hypergraph
 from dovetail.structures.projective.parts import (
     NONE,
     Places,
@@ -86,18 +86,6 @@ class ProjectiveBatch(Graphed[ProjectivePotentials, Labels, Labels]):
         right = self.indicator(self._check(heads)).attach.any(axis=1, keepdims=True)
         return self.with_potentials(self.potentials._replace(attach=self.potentials.attach + cost * ~right))
 
-    def entropy(self) -> Floats:
-        """The entropy of the trees of each sentence, in nats: [n]. It is log Z less the expected score."""
-        log_z, expected = self.log_partition_and_marginals()
-        sums = []
-        for part, probability in zip(self.potentials, expected, strict=True):
-            # A forbidden part has no probability, and an improbable one may be of any size.
-            used = np.where(probability > 0.0, part, 0.0) * probability
-            sums.append(np.concatenate([[0.0], np.cumsum(used.reshape(len(used), -1).sum(axis=1))]))
-        ends = self.offsets + np.arange(len(self) + 1)
-        score = np.diff(sums[0][self.places.arcs]) + np.diff(sums[1][ends])
-        return np.where(log_z > -np.inf, np.maximum(log_z - score, 0.0), 0.0)
-
     def arc(self, sentence: ArrayLike, head: ArrayLike, dependent: ArrayLike) -> Parts:
         """The parts "this word hangs on that one", positions from 1 with 0 for the root: arrays [parts] each."""
         own = within(sentence, len(self))
@@ -129,13 +117,12 @@ class ProjectiveBatch(Graphed[ProjectivePotentials, Labels, Labels]):
     def _add(self, answer: ArrayLike, amount: float, counts: ProjectivePotentials) -> None:
         count_trees(self.places, 0, len(self), self._check(answer), amount, counts)
 
-    def _graph(self, sentence: int) -> Graph:
+    def _edges(self, sentence: int) -> int:
+        return (int(np.diff(self.offsets)[sentence]) + 1) ** 3 // 2
+
+    def _hypergraph(self, sentence: int) -> Hypergraph:
         m, (attach, _) = int(np.diff(self.offsets)[sentence]) + 1, self._own(sentence, self.potentials)
         return tree_graph((attach > -np.inf).any(axis=1).reshape(m, m), self.several)
-
-    def _own(self, sentence: int, parts: ProjectivePotentials) -> list[Floats]:
-        arcs, words = self.places.arcs[sentence : sentence + 2], self.offsets[sentence : sentence + 2]
-        return [parts.attach[slice(*arcs)], parts.stop[words[0] + sentence : words[1] + sentence + 1]]
 
     def _answers(self, found: Integers) -> Labels:
         heads = np.full(found.shape, NONE, np.int32)

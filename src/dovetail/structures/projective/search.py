@@ -6,7 +6,7 @@ import numpy as np
 
 from dovetail.kernel import inner, kernel
 from dovetail.structures.contract import Booleans, Floats, Integers, Labels
-from dovetail.structures.hypergraph import Graph
+from dovetail.structures.hypergraph import Hypergraph
 from dovetail.structures.projective.parts import LEFT, NONE, RIGHT, Places, ProjectivePotentials
 from dovetail.structures.projective.sums import LogCharts, fill, inc_terms, make_charts, trap_terms
 
@@ -59,7 +59,7 @@ def best_trees(
             mine[:] = NONE
 
 
-def tree_graph(allowed: Booleans, several: bool) -> Graph:
+def tree_graph(allowed: Booleans, several: bool) -> Hypergraph:
     """The trees of allowed arcs [m, m]: ``inc`` and ``trap`` as in the charts of sums; ``comp`` is ``inc`` and stop."""
     m, fences = len(allowed), np.arange(len(allowed) + 1)
     arcs = ~np.eye(m, dtype=bool) & (fences[:m] > 0)  # the root hangs on nothing
@@ -86,7 +86,7 @@ def tree_graph(allowed: Booleans, several: bool) -> Graph:
     arc, b = np.nonzero(np.where(ends[2][:, None], fences > high, (fences > 0) & (fences <= low)))
     h, d, side = ends[:, arc]
     whole = np.where((h == 0) & (b == m), stop(h, side, b), -1)
-    return Graph.of(1 + len(number), (attached, (inc[h, b], trap[h, d], inc[d, b], -1, stop(d, side, b), whole)))
+    return Hypergraph.of(1 + len(number), (attached, (inc[h, b], trap[h, d], inc[d, b], -1, stop(d, side, b), whole)))
 
 
 @kernel

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from dovetail.kernel import inner, kernel
-from dovetail.structures.brackets.posterior import information
 from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.grammar import cell
 from dovetail.structures.loops import most_tokens
@@ -71,6 +70,12 @@ def samples(
                     stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = b, k, j
                     stack[waiting + 1, 0], stack[waiting + 1, 1], stack[waiting + 1, 2] = a, i, k
                     waiting += 2
+
+
+@inner
+def information(p: float) -> float:
+    """``- p log p``, 0 of 0."""
+    return -p * math.log(p) if p > 0.0 else 0.0
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dovetail.structures.contract import Floats, Integers, Labels, Parts
-from dovetail.structures.hypergraph import Graph, Graphed
+from dovetail.structures.hypergraph import Graphed, Hypergraph
 from dovetail.structures.lanes import as_weights
 from dovetail.structures.ragged import check_offsets, within
 from dovetail.structures.semimarkov.parts import (
@@ -129,7 +129,12 @@ class SemiMarkovBatch(Graphed[SemiMarkovPotentials, Segments, list[Segments]]):
     def _check(self, segments: Segments) -> Segments:
         return check_segments(segments, self.offsets, self.longest, self.labels)
 
-    def _graph(self, sentence: int) -> Graph:
+    def _edges(self, sentence: int) -> int:
+        tokens, size = int(np.diff(self.offsets)[sentence]), self.labels
+        longest = np.minimum(self._lengths, self.longest).clip(max=tokens)
+        return tokens * (int(longest.sum()) + size * (size if self.potentials.transition.size else 1))
+
+    def _hypergraph(self, sentence: int) -> Hypergraph:
         tokens = int(np.diff(self.offsets)[sentence])
         return segment_graph(tokens, self.longest, tuple(self._lengths.tolist()), len(self.potentials.transition) > 0)
 

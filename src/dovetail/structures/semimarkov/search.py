@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail.kernel import kernel
 from dovetail.structures.contract import Floats, Integers, Labels
-from dovetail.structures.hypergraph import Graph
+from dovetail.structures.hypergraph import Hypergraph
 from dovetail.structures.loops import most_tokens
 from dovetail.structures.semimarkov.parts import Segments, SemiMarkovPotentials
 
@@ -110,7 +110,7 @@ def count_segments(given: Segments, amount: float, counts: SemiMarkovPotentials)
 
 
 @lru_cache(maxsize=64)
-def segment_graph(tokens: int, longest: int, lengths: tuple[int, ...], ordered: bool) -> Graph:
+def segment_graph(tokens: int, longest: int, lengths: tuple[int, ...], ordered: bool) -> Hypergraph:
     """The segmentations of so many tokens, from the left: of the pieces that end at each boundary the last label, and
     what may follow, by the label of what follows if that matters."""
     labels, width = len(lengths), len(lengths) if ordered else 1
@@ -133,4 +133,4 @@ def segment_graph(tokens: int, longest: int, lengths: tuple[int, ...], ordered: 
     segments = (ended(s + d + 1, y), begun(s, y), 0, place, np.where(s > 0, -1, start + y))
     steps = (begun(e + 1, c), ended(e + 1, b), 0, -1, transition + b * labels + c if ordered else -1)
     ends = (vertices - 1, ended(np.array(tokens), last), 0, -1, start + labels + last)
-    return Graph.of(vertices, (segments, steps, ends))
+    return Hypergraph.of(vertices, (segments, steps, ends))

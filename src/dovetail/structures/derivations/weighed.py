@@ -1,8 +1,8 @@
-"""Dynamic programs as hypergraphs: what is put together from what, and at what gain."""
+"""All answers to one sentence: what is put together from what, and at what gain."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from dovetail.errors import InputError
 from dovetail.kernel import kernel
 from dovetail.structures.contract import Floats, Integers, Parts
+from dovetail.structures.hypergraph import Hypergraph
+from dovetail.structures.ragged import Ragged
 
 NONE = -1
 """Stands for a tail that an edge has not."""
@@ -17,8 +19,8 @@ Uses = dict[str, tuple[Integers, Integers]]
 """For each table of potentials that addresses speak of: edges, and the entries that they use, counted flat."""
 
 
-class Hypergraph(NamedTuple):
-    """All answers to one sentence: an answer is a derivation of the root, and its score the sum of its edges.
+class Derivations(NamedTuple):
+    """A hypergraph and the scores of its edges: an answer is a derivation of the root, its score the sum of its edges.
 
     An item is derived by one edge into it, together with derivations of the tails of that edge. Tails have lower
     numbers than heads, edges are sorted by head, and the last item is the root. No derivation has an item twice, so
@@ -38,7 +40,7 @@ class Hypergraph(NamedTuple):
     @classmethod
     def of(
         cls, level: ArrayLike, head: ArrayLike, tails: tuple[ArrayLike, ArrayLike], weight: ArrayLike, uses: Uses
-    ) -> Hypergraph:
+    ) -> Derivations:
         """From items that are numbered anyhow: edges of minus infinity are left out, and all is put in order.
 
         level: [items], higher for heads than for tails, highest for the root. The rest: [E] each.
@@ -52,12 +54,28 @@ class Hypergraph(NamedTuple):
         by_head = np.argsort(heads, kind="stable")
         return whole.some(by_head[weights[by_head] > -np.inf])
 
+    @classmethod
+    def weighed(cls, graph: Hypergraph, batch: Ragged[Any, Any], sentence: int) -> Derivations:
+        """From a hypergraph and the potentials of its sentence. Its vertex 0, nothing, is no item."""
+        parts = graph.parts.astype(np.int64)
+        weight = batch._flat(sentence, batch.potentials)[parts].sum(axis=1)
+        uses, place = Uses(), 0
+        for name, own in zip(batch.potentials._fields, batch._own(sentence, batch.potentials), strict=True):
+            if name not in batch.shared and own.size:
+                edge, column = np.nonzero((parts >= place) & (parts < place + own.size))
+                before = int(batch._cuts(name)[sentence]) * (own.size // len(own))
+                uses[name] = edge, parts[edge, column] - place + before
+            place += own.size
+        head = np.repeat(np.arange(len(graph.ptr) - 1), np.diff(graph.ptr)) - 1
+        tails = np.stack([graph.left, graph.right], axis=1).astype(np.int64) - 1
+        return cls(len(graph.ptr) - 2, head, tails, weight, uses).some(np.flatnonzero(weight > -np.inf))
+
     @property
     def edges(self) -> int:
         """The number of edges, E."""
         return len(self.head)
 
-    def some(self, which: Integers) -> Hypergraph:
+    def some(self, which: Integers) -> Derivations:
         """Only some of the edges, in this order."""
         place = np.full(self.edges, NONE, np.int64)
         place[which] = np.arange(len(which))
@@ -65,7 +83,7 @@ class Hypergraph(NamedTuple):
         for table, (edge, entry) in self.uses.items():
             kept = place[edge] >= 0
             uses[table] = place[edge[kept]], entry[kept]
-        return Hypergraph(self.items, self.head[which], self.tails[which], self.weight[which], uses)
+        return Derivations(self.items, self.head[which], self.tails[which], self.weight[which], uses)
 
     def inside(self) -> Floats:
         """The best score of a derivation of every item, minus infinity where there is none: [items]."""
@@ -91,9 +109,9 @@ class Hypergraph(NamedTuple):
         return np.repeat(owner, count), edge[order[start + np.arange(len(start))]]
 
 
-def empty() -> Hypergraph:
+def empty() -> Derivations:
     """The one answer to a sentence without words, of score zero."""
-    return Hypergraph.of([0], [0], ([NONE], [NONE]), [0.0], {})
+    return Derivations.of([0], [0], ([NONE], [NONE]), [0.0], {})
 
 
 def check_edges(count: int, most: int | None) -> None:
