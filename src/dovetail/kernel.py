@@ -34,6 +34,20 @@ def inner(function: Function) -> Function:
     return _compiled(function, SETTINGS | {"no_cpython_wrapper": True})
 
 
+def steady(function: Function) -> Function:
+    """As ``kernel``, with sums in the order in which they are written.
+
+    Where a loop adds up and stores, the compiler looks whether its arrays overlap before it takes several steps at
+    once, and where they lie may then decide about the last bit. So whoever promises the same bits uses this.
+    """
+    return _compiled(function, SETTINGS | {"fastmath": False})
+
+
+def steady_inner(function: Function) -> Function:
+    """As ``inner``, with sums in the order in which they are written: see ``steady``."""
+    return _compiled(function, SETTINGS | {"fastmath": False, "no_cpython_wrapper": True})
+
+
 def _compiled(function: Function, settings: dict[str, Any]) -> Function:
     """With a cache if there is a folder for it: beside the code, in the user's home, or where NUMBA_CACHE_DIR says."""
     try:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from dovetail.kernel import inner, kernel
+from dovetail.kernel import steady, steady_inner
 from dovetail.structures.contract import Answer, Floats, Integers, Labels, Potentials, Several
 from dovetail.structures.ragged import Ragged
 
@@ -43,7 +43,7 @@ class Hypergraph(NamedTuple):
         return cls(np.searchsorted(made, np.arange(vertices + 1)), left, right, np.stack(parts, axis=1))
 
 
-@inner
+@steady_inner
 def total(graph: Hypergraph, e: int, potentials: Floats) -> float:
     """The sum over the parts of an edge; potentials: [places + 1], the last one zero, where part -1 is found."""
     found = 0.0
@@ -52,7 +52,7 @@ def total(graph: Hypergraph, e: int, potentials: Floats) -> float:
     return found
 
 
-@kernel
+@steady
 def shares(graph: Hypergraph, potentials: Floats) -> tuple[float, Floats]:
     """Log Z of a sentence, and the ``share`` [E] of each edge in the sum over all that make the same vertex."""
     ptr, left, right, _ = graph
@@ -72,7 +72,7 @@ def shares(graph: Hypergraph, potentials: Floats) -> tuple[float, Floats]:
     return value[-1], share
 
 
-@kernel
+@steady
 def descend(graph: Hypergraph, share: Floats, direction: Floats, counts: Floats, moves: Floats) -> float:
     """Add the expected counts of parts and their derivatives along a direction; the entropy. All: [places + 1]. With D
     the total of the direction over the parts of an answer, ``mean`` of a vertex is its expected D below it, the
@@ -102,7 +102,7 @@ def descend(graph: Hypergraph, share: Floats, direction: Floats, counts: Floats,
     return entropy
 
 
-@kernel
+@steady
 def samples(graph: Hypergraph, share: Floats, uniforms: Floats, out: Integers) -> None:
     """The first parts of answers drawn from the exact distribution, pieces on the left first: [samples, tokens], set.
     uniforms: [samples, draws], of which each choice takes the next."""
@@ -129,7 +129,7 @@ def samples(graph: Hypergraph, share: Floats, uniforms: Floats, out: Integers) -
                     waiting += 1
 
 
-@kernel
+@steady
 def k_best(graph: Hypergraph, potentials: Floats, scores: Floats, out: Integers) -> None:
     """The scores [k] and the first parts [k, tokens] of the k best answers, set as far as there are so many. Each
     vertex keeps its k best ways, best first: edge, and ranks of the pieces. The way made of the i-th and the j-th best

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.kernel import inner, kernel
+from dovetail.kernel import steady, steady_inner
 from dovetail.structures.brackets.sums import fill, make_chart, split_shares, weigh
 from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.grammar import cell
 from dovetail.structures.loops import draw, most_tokens
 
 
-@inner
+@steady_inner
 def drawn(shares: Floats, count: int, uniform: float) -> int:
     """One of the first shares, which add up to 1, drawn by a uniform number."""
     left, chosen = uniform, 0
@@ -24,7 +24,7 @@ def drawn(shares: Floats, count: int, uniform: float) -> int:
     return chosen
 
 
-@kernel
+@steady
 def samples(
     table: Floats, offsets: Integers, rows: Integers, places: Integers, low: int, high: int, uniforms: Floats,
     log_z: Floats, out: Integers,
@@ -66,7 +66,7 @@ def samples(
                 place += 1
 
 
-@kernel
+@steady
 def tangents(
     table: Floats, offsets: Integers, rows: Integers, low: int, high: int, direction: Floats, out: Floats
 ) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import inner, kernel
+from dovetail.kernel import steady, steady_inner
 from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.grammar import cell
 from dovetail.structures.loops import most_tokens
@@ -42,7 +42,7 @@ class Chart(NamedTuple):
     """``[cells]``."""
 
 
-@inner
+@steady_inner
 def make_chart(offsets: Integers, low: int, high: int) -> Chart:
     """Room for the sentences low .. high, one at a time."""
     n = most_tokens(offsets, low, high)
@@ -53,7 +53,7 @@ def make_chart(offsets: Integers, low: int, high: int) -> Chart:
     )  # fmt: skip
 
 
-@kernel
+@steady
 def weigh(table: Floats, chart: Chart, shares: Floats) -> None:
     """Sum up the labels of every span; table: [cells, L] of potentials.
 
@@ -83,7 +83,7 @@ def weigh(table: Floats, chart: Chart, shares: Floats) -> None:
         chart.weight_scale[c] = scale
 
 
-@inner
+@steady_inner
 def largest_scale(i: int, j: int, chart: Chart) -> int:
     """The scale of the largest of the splits of a span, but for a factor of 4."""
     base = 2 * NEVER
@@ -92,7 +92,7 @@ def largest_scale(i: int, j: int, chart: Chart) -> int:
     return base
 
 
-@kernel
+@steady
 def fill(n: int, chart: Chart) -> float:
     """Sum up the bracketings of every span of n words from the weights of spans; log Z."""
     if n == 0:
@@ -113,7 +113,7 @@ def fill(n: int, chart: Chart) -> float:
     return math.log(inside[0, n]) + scales[0, n] * LOG_TWO if inside[0, n] > 0.0 else -np.inf
 
 
-@inner
+@steady_inner
 def split_shares(i: int, j: int, chart: Chart) -> int:
     """Set ``chart.terms`` to the share of each split of a span that has bracketings; how many there are."""
     base, total = largest_scale(i, j, chart), 0.0
@@ -127,7 +127,7 @@ def split_shares(i: int, j: int, chart: Chart) -> int:
     return j - i - 1
 
 
-@inner
+@steady_inner
 def share_out(n: int, chart: Chart, reach: Floats, mirror: Floats) -> None:
     """The probability of every span, of those n words that have bracketings.
 
@@ -148,7 +148,7 @@ def share_out(n: int, chart: Chart, reach: Floats, mirror: Floats) -> None:
                     mirror[j, k] += own
 
 
-@kernel
+@steady
 def inside_outside(
     table: Floats, offsets: Integers, rows: Integers, low: int, high: int, log_z: Floats, expected: Floats
 ) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import inner, kernel
+from dovetail.kernel import steady, steady_inner
 from dovetail.structures.contract import Floats, Labels
 from dovetail.structures.grammar.parts import Derivation, Grammar, GrammarPotentials, Mask, Rules, cell_count
 from dovetail.structures.grammar.sums import InsideChart, at, binary_total, cell, unary_total
@@ -37,7 +37,7 @@ class SpanTable(NamedTuple):
             return cls(*(np.log(values) + chart.scale[:, None] for values in (chart.bottom, chart.top)))
 
 
-@inner
+@steady_inner
 def log_splits(
     i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: SpanTable, total: Floats
 ) -> None:
@@ -69,7 +69,7 @@ def log_splits(
             highest[a] += np.log(total[a]) + p.span[sc, a]
 
 
-@kernel
+@steady
 def log_inside(n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: SpanTable) -> float:
     """Fill a chart of minus infinity for n words and return log Z. mask: [cells, S], 0 where a symbol is ruled out."""
     total = np.zeros(chart.top.shape[1])
@@ -95,7 +95,7 @@ def log_inside(n: int, rules: Rules, p: GrammarPotentials, mask: Mask, chart: Sp
     return log_z
 
 
-@kernel
+@steady
 def means_below(
     n: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, direction: GrammarPotentials, means: SpanTable
 ) -> None:
@@ -140,7 +140,7 @@ class Flow(NamedTuple):
     moves: GrammarPotentials  # their derivatives
 
 
-@inner
+@steady_inner
 def add_binary(counts: GrammarPotentials, i: int, k: int, j: int, c: int, q: int, a: int, amount: float) -> None:
     """Add an amount to the parts of a use of a binary rule; see :func:`binary_total`."""
     counts.begin[at(i, counts.begin), q] += amount
@@ -149,7 +149,7 @@ def add_binary(counts: GrammarPotentials, i: int, k: int, j: int, c: int, q: int
     counts.span[at(c, counts.span), a] += amount
 
 
-@inner
+@steady_inner
 def descend_unaries(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, flow: Flow) -> float:
     """From the upper symbols of a span to the lower ones; returns its part of the entropy."""
     direction, means, probability, change, counts, moves = flow
@@ -182,7 +182,7 @@ def descend_unaries(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, 
     return entropy
 
 
-@inner
+@steady_inner
 def descend_splits(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, flow: Flow) -> float:
     """From the lower symbols of a span to the upper ones of its parts; returns its part of the entropy."""
     direction, means, probability, change, counts, moves = flow
@@ -215,7 +215,7 @@ def descend_splits(i: int, j: int, n: int, rules: Rules, p: GrammarPotentials, c
     return entropy
 
 
-@kernel
+@steady
 def descend(n: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, log_z: float, flow: Flow) -> float:
     """From a filled chart, the expected counts of all parts and their derivatives along a direction; the entropy."""
     direction, means, probability, change, counts, moves = flow
@@ -263,7 +263,7 @@ def span_marginals(
     return SpanMarginals(lower, upper, unary, symbol)
 
 
-@kernel
+@steady
 def lower_marginals(
     n: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, upper: Floats, lower: Floats, unary: Floats
 ) -> None:
@@ -305,7 +305,7 @@ class Draws(NamedTuple):
         return [Derivation(root, tags, binary, unary[start:]) for root, tags, binary, unary, start in tables]
 
 
-@inner
+@steady_inner
 def draw_root(p: GrammarPotentials, n: int, chart: SpanTable, log_z: float, uniform: float) -> int:
     """The symbol on top of the sentence."""
     chosen, passed = -1, 0.0
@@ -318,7 +318,7 @@ def draw_root(p: GrammarPotentials, n: int, chart: SpanTable, log_z: float, unif
     return chosen
 
 
-@inner
+@steady_inner
 def draw_unary(
     i: int, j: int, n: int, a: int, rules: Rules, p: GrammarPotentials, chart: SpanTable, uniform: float
 ) -> int:
@@ -337,7 +337,7 @@ def draw_unary(
     return chosen
 
 
-@inner
+@steady_inner
 def draw_split(
     i: int, j: int, n: int, a: int, rules: Rules, by_parent: Labels, p: GrammarPotentials, chart: SpanTable,
     uniform: float,
@@ -357,7 +357,7 @@ def draw_split(
     return rule, split
 
 
-@kernel
+@steady
 def sample(
     n: int, rules: Rules, by_parent: Labels, parent_ptr: Labels, p: GrammarPotentials, chart: SpanTable, log_z: float,
     uniforms: Floats, out: Draws,

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from dovetail.kernel import inner, kernel
+from dovetail.kernel import steady, steady_inner
 from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.grammar import cell
 from dovetail.structures.loops import most_tokens
 from dovetail.structures.ruled.sums import Items, RuledPotentials, fill, list_items, log_total, make_items
 
 
-@inner
+@steady_inner
 def draw_way(q: int, i: int, j: int, n: int, rule: Floats, items: Items, uniform: float) -> tuple[int, int, int]:
     """A split of an item and an item of each half, drawn by a uniform number."""
     ptr, label, value = items.ptr, items.label, items.value
@@ -31,7 +31,7 @@ def draw_way(q: int, i: int, j: int, n: int, rule: Floats, items: Items, uniform
     return split, first, second
 
 
-@kernel
+@steady
 def samples(
     potentials: RuledPotentials, offsets: Integers, rows: Integers, places: Integers, low: int, high: int,
     uniforms: Floats, log_z: Floats, out: Integers,
@@ -72,13 +72,13 @@ def samples(
                     waiting += 2
 
 
-@inner
+@steady_inner
 def information(p: float) -> float:
     """``- p log p``, 0 of 0."""
     return -p * math.log(p) if p > 0.0 else 0.0
 
 
-@kernel
+@steady
 def entropies(potentials: RuledPotentials, offsets: Integers, rows: Integers, low: int, high: int, out: Floats) -> None:
     """The entropy of each sentence low .. high, [n] set: that of the ways to make an item, and of what they use."""
     rule, items = potentials.rule, make_items(offsets, low, high, potentials.span.shape[1])
@@ -114,7 +114,7 @@ def entropies(potentials: RuledPotentials, offsets: Integers, rows: Integers, lo
             out[s] += information(p) + p * below[q]
 
 
-@kernel
+@steady
 def tangents(
     potentials: RuledPotentials, offsets: Integers, rows: Integers, low: int, high: int, direction: RuledPotentials,
     out: RuledPotentials,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail.kernel import inner, kernel
+from dovetail.kernel import steady, steady_inner
 from dovetail.structures.brackets.parts import Brackets
 from dovetail.structures.brackets.search import NONE
 from dovetail.structures.contract import Floats, Integers
@@ -13,7 +13,7 @@ from dovetail.structures.loops import most_tokens
 from dovetail.structures.ruled.sums import Items, RuledPotentials, list_items, make_items
 
 
-@inner
+@steady_inner
 def insert(value: float, score: Floats, way: Integers, a: int, b: int, near: int, far: int) -> None:
     """Put a way where it belongs among ranked ones, the last of which falls out. way: [K, 4]."""
     place = score.size - 1
@@ -25,7 +25,7 @@ def insert(value: float, score: Floats, way: Integers, a: int, b: int, near: int
     way[place, 0], way[place, 1], way[place, 2], way[place, 3] = a, b, near, far
 
 
-@inner
+@steady_inner
 def rank_item(
     q: int, i: int, j: int, n: int, rule: Floats, items: Items, score: Floats, way: Integers, span: Integers
 ) -> None:
@@ -48,7 +48,7 @@ def rank_item(
                         insert(value, score[q], way[q], a, b, first, second)
 
 
-@kernel
+@steady
 def k_best(
     potentials: RuledPotentials, offsets: Integers, rows: Integers, places: Integers, low: int, high: int,
     out: Integers, scores: Floats,
@@ -99,7 +99,7 @@ def k_best(
                     waiting += 2
 
 
-@kernel
+@steady
 def score_rules(rule: Floats, given: Brackets, scores: Floats) -> None:
     """Add the scores of the rules of given brackets to those [n] of their spans, where they are a bracketing."""
     for s in range(scores.size):
@@ -111,7 +111,7 @@ def score_rules(rule: Floats, given: Brackets, scores: Floats) -> None:
                 scores[s] += rule[given.label[q], given.label[q + 1], given.label[right]]
 
 
-@kernel
+@steady
 def count_rules(given: Brackets, amount: float, counts: Floats) -> None:
     """Add an amount to the counts [L, L, L] of the rules of all given brackets, which are bracketings."""
     for s in range(given.offsets.size - 1):

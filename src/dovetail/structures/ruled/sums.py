@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.kernel import inner, kernel
+from dovetail.kernel import steady, steady_inner
 from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.grammar import cell
 from dovetail.structures.loops import most_tokens
@@ -43,7 +43,7 @@ class Items(NamedTuple):
     """``[items]``: the log sum over all that is at and below it, or the best of it."""
 
 
-@inner
+@steady_inner
 def make_items(offsets: Integers, low: int, high: int, labels: int) -> Items:
     """Room for the sentences low .. high, one at a time."""
     n = most_tokens(offsets, low, high)
@@ -54,7 +54,7 @@ def make_items(offsets: Integers, low: int, high: int, labels: int) -> Items:
     )  # fmt: skip
 
 
-@inner
+@steady_inner
 def list_items(table: Floats, items: Items) -> int:
     """List what is not forbidden in the rows of one sentence; how many items there are."""
     count = 0
@@ -68,7 +68,7 @@ def list_items(table: Floats, items: Items) -> int:
     return count
 
 
-@kernel
+@steady
 def fill(n: int, rule: Floats, items: Items, summed: bool) -> None:
     """Sum up all that is below every item, or find the best of it."""
     ptr, label, value = items.ptr, items.label, items.value
@@ -93,7 +93,7 @@ def fill(n: int, rule: Floats, items: Items, summed: bool) -> None:
                 value[q] = top + items.own[q] + (math.log(total) if summed and top > -np.inf else 0.0)
 
 
-@kernel
+@steady
 def log_total(n: int, items: Items) -> float:
     """The log sum over the items of the whole sentence, 0 of an empty one."""
     if n == 0:
@@ -108,7 +108,7 @@ def log_total(n: int, items: Items) -> float:
     return top + math.log(total)
 
 
-@kernel
+@steady
 def inside_outside(
     potentials: RuledPotentials, offsets: Integers, rows: Integers, low: int, high: int, log_z: Floats,
     expected: RuledPotentials,
