@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.arrays import Int32s, Int64s, pointers
+from dovetail.arrays import Int32s, Int64s, Integers
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.documents import blocks
 from dovetail.text.files import Source, open_text, source_names
@@ -57,6 +57,15 @@ class BigramCounts:
     follower: Int32s
     times: Int64s
     tokens: int
+
+    @classmethod
+    def of_pairs(
+        cls, words: list[str], count: Int64s, pairs: tuple[Int64s, Integers, Integers], tokens: int
+    ) -> BigramCounts:
+        """From pairs in order of their first words: the first words, the second ones, and how often each comes."""
+        first, second, times = pairs
+        indptr = np.searchsorted(first, np.arange(len(words) + 1)).astype(np.int64)
+        return cls(words, count, indptr, second.astype(np.int32), times.astype(np.int64), tokens)
 
     def both_ways(self) -> Bigrams:
         """The words that follow each word, as they are, and likewise those that precede it.
@@ -176,14 +185,8 @@ class _Counter:
         first, second, times = first[both], second[both], times[both]
         by_row = np.argsort(first << 32 | second)
         names = list(self.number)
-        return BigramCounts(
-            words=[names[number] for number in kept.tolist()],
-            count=count[kept],
-            indptr=pointers(np.bincount(first, minlength=len(kept))),
-            follower=second[by_row].astype(np.int32),
-            times=times[by_row],
-            tokens=self.tokens,
-        )
+        pairs = first[by_row], second[by_row], times[by_row]
+        return BigramCounts.of_pairs([names[number] for number in kept.tolist()], count[kept], pairs, self.tokens)
 
 
 def _summed(keys: Int64s, times: Int64s) -> tuple[Int64s, Int64s]:

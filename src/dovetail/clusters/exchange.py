@@ -128,17 +128,8 @@ class Exchange:
         np.add.at(total, self.counts.classes, self.text.count)
         order = np.argsort(-total, kind="stable")[: np.count_nonzero(self.counts.sizes)]
         first, second = np.nonzero(pairs[np.ix_(order, order)])
-        tree = brown(
-            BigramCounts(
-                words=[str(number) for number in order],
-                count=total[order],
-                indptr=np.searchsorted(first, np.arange(len(order) + 1)),
-                follower=second.astype(np.int32),
-                times=pairs[order[first], order[second]].astype(np.int64),
-                tokens=self.text.tokens,
-            ),
-            len(order),
-        )
+        names, between = [str(number) for number in order], (first, second, pairs[order[first], order[second]])
+        tree = brown(BigramCounts.of_pairs(names, total[order], between, self.text.tokens), len(order))
         leaf = np.zeros(len(pairs), np.int32)
         leaf[order] = tree.classes
         return Clustering(self.text.words, leaf[self.counts.classes], tree.paths, self.text.count)
@@ -176,14 +167,8 @@ def _most_frequent(counts: BigramCounts, number: int) -> BigramCounts:
     stop = int(counts.indptr[number])
     first = np.repeat(np.arange(number), np.diff(counts.indptr[: number + 1]))
     kept = counts.follower[:stop] < number
-    return BigramCounts(
-        words=counts.words[:number],
-        count=counts.count[:number],
-        indptr=np.searchsorted(first[kept], np.arange(number + 1)),
-        follower=counts.follower[:stop][kept],
-        times=counts.times[:stop][kept],
-        tokens=counts.tokens,
-    )
+    pairs = first[kept], counts.follower[:stop][kept], counts.times[:stop][kept]
+    return BigramCounts.of_pairs(counts.words[:number], counts.count[:number], pairs, counts.tokens)
 
 
 def _empty_classes(words: int, classes: int, tokens: int) -> ClassCounts:

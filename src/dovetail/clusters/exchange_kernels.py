@@ -166,22 +166,13 @@ def _gain(word: int, target: int, home: int, beside: Beside, counts: ClassCounts
 
 
 @inner
-def _add_row(row: Ints, added: int, less: Int64s, table: Floats, gains: Floats) -> None:
-    """Add f(x + added) - f(x) for each x of a row less another."""
-    limit = len(table) - added
-    for b in range(len(row)):
-        x = np.int64(row[b]) - less[b]
-        if x < limit:
-            gains[b] += table[x + added] - table[x]
-        else:
-            gains[b] += _f(x + added, table) - _f(x, table)
-
-
-@inner
-def _add_plain_row(row: Ints, added: int, table: Floats, gains: Floats) -> None:
+def _add_row(row: Ints, added: int, less: Int64s | None, table: Floats, gains: Floats) -> None:
+    """Add f(x + added) - f(x) for each x of a row, less another if there is one."""
     limit = len(table) - added
     for b in range(len(row)):
         x = np.int64(row[b])
+        if less is not None:
+            x -= less[b]
         if x < limit:
             gains[b] += table[x + added] - table[x]
         else:
@@ -200,7 +191,7 @@ def _bigram_gains(home: int, beside: Beside, counts: ClassCounts, gains: Floats)
             if d == home:
                 _add_row(rows[d], added, beside.times[1 - side], table, gains)
             else:
-                _add_plain_row(rows[d], added, table, gains)
+                _add_row(rows[d], added, None, table, gains)
                 x = np.int64(rows[d, d])  # the cell within a class is counted once, below
                 gains[d] -= _f(x + added, table) - _f(x, table)
     itself = beside.totals[4]

@@ -176,16 +176,30 @@ class Structure(ABC, Generic[Potentials, Answer]):
 
     def plus(self, parts: Parts, amount: ArrayLike) -> Self:
         """The same with amounts [parts] added to the potentials of parts."""
-        fields = self.potentials._asdict()  # type: ignore[attr-defined]
-        table = fields[parts.table].copy()
-        np.add.at(table.reshape(-1), parts.entry, np.repeat(np.asarray(amount, np.float64), np.diff(parts.ptr)))
-        changed = self.potentials._replace(**{parts.table: table})  # type: ignore[attr-defined]
-        return self.with_potentials(changed)
+        own = named(self.potentials, parts.table)
+        flat = np.concatenate([*(table.ravel() for table in own), np.zeros(0)])
+        np.add.at(flat, parts.entry, np.repeat(np.asarray(amount, np.float64), np.diff(parts.ptr)))
+        pieces = iter(np.split(flat, np.cumsum([table.size for table in own])[:-1]))
+
+        def changed(each: Any) -> Any:
+            if hasattr(each, "_fields"):
+                return each._replace(**{parts.table: next(pieces).reshape(getattr(each, parts.table).shape)})
+            return tuple(map(changed, each))
+
+        return self.with_potentials(changed(self.potentials))
 
     def read(self, counts: Potentials, parts: Parts) -> Floats:
         """The sums of the counts of parts, [parts]: of marginals, the probabilities of the parts."""
-        flat = getattr(counts, parts.table).reshape(-1)[parts.entry]
+        own = [table.reshape(-1) for table in named(counts, parts.table)]
+        flat = (own[0] if len(own) == 1 else np.concatenate([*own, np.zeros(0)]))[parts.entry]
         return np.add.reduceat(np.append(flat, 0.0), parts.ptr[:-1]) * (np.diff(parts.ptr) > 0)
+
+
+def named(parts: tuple[Any, ...], table: str) -> list[Floats]:
+    """The arrays of this name in potentials or counts, however they are nested; entries are counted through all."""
+    if hasattr(parts, "_fields"):
+        return [getattr(parts, table)]
+    return [found for each in parts for found in named(each, table)]
 
 
 def tables(parts: tuple[Any, ...]) -> list[Floats]:
@@ -200,3 +214,29 @@ def mapped(function: Callable[..., Any], first: Potentials, *others: Potentials)
         for each in zip(first, *others, strict=True)
     )
     return type(first)(*found) if hasattr(first, "_fields") else type(first)(found)
+
+
+def sums(parts: tuple[Floats, ...]) -> list[float]:
+    """The sum of each table."""
+    return [part.sum() for part in parts]
+
+
+def check_values(potentials: Potentials, total: Callable[[Potentials], list[float]] = sums) -> None:
+    """An error where a table holds what no potential can be; ``total`` sums up what is read of each."""
+    # Cheaper than a look at each number: NaN makes the sum NaN; plus infinity makes it that or itself.
+    with np.errstate(invalid="ignore"):
+        totals = total(potentials)
+    for name, found in zip(potentials._fields, totals, strict=True):  # type: ignore[attr-defined]
+        if not found < np.inf:
+            raise InputError(f"{name} holds NaN or plus infinity; only minus infinity, to forbid, may be infinite")
+
+
+def check_direction(
+    direction: Potentials, potentials: Potentials, total: Callable[[Potentials], list[float]] = sums
+) -> None:
+    """An error where a direction does not have the shapes of the potentials, or is not finite where it is read."""
+    if [part.shape for part in direction] != [part.shape for part in potentials]:
+        raise InputError("the direction must have the shapes of the potentials")
+    # A sum that is not finite may be of finite numbers, but of none that a derivative could bear.
+    if not np.isfinite(total(mapped(np.abs, direction))).all():
+        raise InputError("the direction must be finite; use 0 for parts that stay as they are")

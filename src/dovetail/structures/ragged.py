@@ -9,14 +9,27 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dovetail.arrays import taken
 from dovetail.errors import InputError
-from dovetail.structures.contract import Answer, Floats, Integers, Parts, Potentials, Structure, mapped
+from dovetail.structures.contract import (
+    Answer,
+    Floats,
+    Integers,
+    Parts,
+    Potentials,
+    Structure,
+    check_direction,
+    check_values,
+    mapped,
+    named,
+    sums,
+)
 from dovetail.threads import run_shards, sentence_shards
 
 Result = TypeVar("Result")
+Number = TypeVar("Number", bound=np.generic)
 FORBIDDEN = "sentence {}: every {} is forbidden"
 
 
@@ -67,7 +80,7 @@ class Ragged(Structure[Potentials, Answer]):
 
     def _sums(self, parts: Potentials) -> list[float]:
         """The sum of each table over all that is read of it."""
-        return [part.sum() for part in parts]
+        return sums(parts)
 
     def log_partition(self) -> Floats:
         """The log of the sum of exp(score) over all answers to every sentence: [n]."""
@@ -90,11 +103,7 @@ class Ragged(Structure[Potentials, Answer]):
     def jvp(self, direction: Potentials) -> Potentials:
         """The derivative of the marginals along a direction, of which only what is a part of a sentence is read."""
         direction = contiguous(direction)
-        if [part.shape for part in direction] != [part.shape for part in self.potentials]:
-            raise InputError("the direction must have the shapes of the potentials")
-        # A sum that is not finite may be of finite numbers, but of none that a derivative could bear.
-        if not np.isfinite(self._sums(mapped(np.abs, direction))).all():
-            raise InputError("the direction must be finite; use 0 for parts that stay as they are")
+        check_direction(direction, self.potentials, self._sums)
         own = self._zeros()
 
         def move(low: int, high: int) -> Potentials:
@@ -202,12 +211,7 @@ class Ragged(Structure[Potentials, Answer]):
 
     def _check_values(self) -> None:
         """An error where a potential that will be read is NaN or plus infinity."""
-        # Cheaper than a look at each number: NaN makes the sum NaN; plus infinity makes it that or itself.
-        with np.errstate(invalid="ignore"):
-            totals = self._sums(self.potentials)
-        for name, total in zip(self.potentials._fields, totals, strict=True):  # type: ignore[attr-defined]
-            if not total < np.inf:
-                raise InputError(f"{name} holds NaN or plus infinity; only minus infinity, to forbid, may be infinite")
+        check_values(self.potentials, self._sums)
 
     def _check_possible(self, low: int, log_z: Floats) -> None:
         """An error where one of the sentences from low on has no answer, for who draws one; log_z: theirs."""
@@ -330,9 +334,7 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
     def take(self, which: Integers) -> Self:
         """Only some of the sentences, in the order of their numbers ``which``; a group without any keeps its place."""
         some = within(which, len(self))
-        rank = np.empty_like(self._order)
-        rank[self._order] = np.concatenate([np.arange(len(batch)) for batch in self.groups])
-        groups = (batch.take(rank[some[self.group[some] == g]]) for g, batch in enumerate(self.groups))
+        groups = (batch.take(self._rank[some[self.group[some] == g]]) for g, batch in enumerate(self.groups))
         return type(self)(tuple(groups), self.group[some])
 
     def together(self, answer: Sequence[ArrayLike]) -> Any:
@@ -359,27 +361,15 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
         """The parts "this word hangs on that one", positions from 1 with 0 for the root: arrays [parts] each."""
         return self._address("arc", sentence, head, dependent)
 
-    def plus(self, parts: Parts, amount: ArrayLike) -> Self:
-        """The same with amounts [parts] added to the potentials of parts."""
-        each = np.repeat(np.asarray(amount, np.float64), np.diff(parts.ptr))
-        changed = []
-        for batch, begin, end in zip(self.groups, *self._ends(self.potentials, parts.table), strict=True):
-            mine = (parts.entry >= begin) & (parts.entry < end)
-            changed.append(batch.plus(Parts.single(parts.table, parts.entry[mine] - begin), each[mine]))
-        return self._changed(changed)
-
-    def read(self, counts: tuple[Any, ...], parts: Parts) -> Floats:
-        """The sums of the counts of parts, [parts]: of marginals, the probabilities of the parts."""
-        flat = np.zeros(len(parts.entry))
-        for batch, own, begin, end in zip(self.groups, counts, *self._ends(counts, parts.table), strict=True):
-            mine = (parts.entry >= begin) & (parts.entry < end)
-            flat[mine] = batch.read(own, Parts.single(parts.table, parts.entry[mine] - begin))
-        return np.bincount(np.repeat(np.arange(len(parts)), np.diff(parts.ptr)), flat, len(parts)).astype(np.float64)
-
     @cached_property
     def _order(self) -> Integers:
         """Which sentence comes i-th where the groups stand one after another: [n]."""
         return np.argsort(self.group, kind="stable")
+
+    @cached_property
+    def _rank(self) -> Integers:
+        """Which sentence of its group each is: [n]."""
+        return self._ordered([np.arange(len(batch)) for batch in self.groups])
 
     @cached_property
     def _tokens(self) -> Integers:
@@ -387,7 +377,7 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
         lengths = np.concatenate([np.diff(batch.offsets) for batch in self.groups])  # type: ignore[attr-defined]
         return np.argsort(np.repeat(self._order, lengths), kind="stable")
 
-    def _ordered(self, found: list[Floats]) -> Floats:
+    def _ordered(self, found: list[NDArray[Number]]) -> NDArray[Number]:
         """What groups say of their sentences, [n of a group, ...] each, in the order of all: [n, ...]."""
         flat = np.concatenate(found)
         out = np.empty_like(flat)
@@ -400,22 +390,16 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
     def _changed(self, groups: Any) -> Self:
         return type(self)(tuple(groups), self.group)
 
-    def _ends(self, counts: tuple[Any, ...], table: str) -> tuple[Integers, Integers]:
-        """Where the entries of the table of each group begin and end, counted through all of them: [groups] each."""
-        ends = np.cumsum([getattr(own, table).size for own in counts])
-        return np.append(0, ends[:-1]), ends
-
     def _address(self, kind: str, sentence: ArrayLike, *where: ArrayLike) -> Parts:
         """Parts of groups: the tables of one name are counted through, one after another."""
         sentences, others = within(sentence, len(self)), [np.asarray(each) for each in where]
-        rank = np.empty_like(self._order)
-        rank[self._order] = np.concatenate([np.arange(len(batch)) for batch in self.groups])
-        entries, owners, table = [], [], ""
+        entries, owners, table, before = [], [], "", 0
         for g, batch in enumerate(self.groups):
             mine = np.flatnonzero(self.group[sentences] == g)
-            table, entry, ptr = getattr(batch, kind)(rank[sentences[mine]], *(each[mine] for each in others))
-            entries.append(entry + self._ends(self.potentials, table)[0][g])
+            table, entry, ptr = getattr(batch, kind)(self._rank[sentences[mine]], *(each[mine] for each in others))
+            entries.append(entry + before)
             owners.append(np.repeat(mine, np.diff(ptr)))
+            before += sum(own.size for own in named(batch.potentials, table))
         owner = np.concatenate(owners)
         ends = np.cumsum(np.bincount(owner, minlength=len(sentences)))
         return Parts(table, np.concatenate(entries)[np.argsort(owner, kind="stable")], np.append(0, ends))

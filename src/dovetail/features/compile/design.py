@@ -49,14 +49,7 @@ def window_rows(ids: Int32s, offsets: Int64s, first: int, last: int, out: Int32s
         for t in range(offsets[i], offsets[i + 1]):
             n = 0
             for s in range(max(offsets[i], t + first), min(offsets[i + 1], t + last + 1)):
-                repeated = False
-                for k in range(n):
-                    if out[t, k] == ids[s]:
-                        repeated = True
-                        break
-                if not repeated:
-                    out[t, n] = ids[s]
-                    n += 1
+                n = hashing.put(ids[s], out[t], n)
             for k in range(n, last - first + 1):
                 out[t, k] = -1
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,16 @@ def mix(key: np.uint64) -> np.uint64:
     key = (key ^ (key >> SHIFT_30)) * MULTIPLY_1
     key = (key ^ (key >> SHIFT_27)) * MULTIPLY_2
     return key ^ (key >> SHIFT_31)
+
+
+@inner
+def put(value: Any, row: NDArray[Any], n: int) -> int:
+    """Put a value behind the first n of a row, unless it is one of them; how many there are then."""
+    for k in range(n):
+        if row[k] == value:
+            return n
+    row[n] = value
+    return n + 1
 
 
 @kernel
@@ -112,15 +122,7 @@ def _ngram_keys(
                     c = np.uint64(codes[start[i] + b - 1])
                 h = (h ^ c) * PRIME
                 if b - a + 1 >= shortest:
-                    key = mix(h)
-                    seen = False
-                    for k in range(first, n):
-                        if out[k] == key:
-                            seen = True
-                            break
-                    if not seen:
-                        out[n] = key
-                        n += 1
+                    n = first + put(mix(h), out[first:], n - first)
         indptr[i + 1] = n
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail.arrays import Int32s, Int64s, pointers
 from dovetail.columns import Column, Columns
+from dovetail.features.compile.hashing import put
 from dovetail.kernel import kernel
 
 MOST = 8  # how many different values of other places are looked at
@@ -75,16 +76,9 @@ def values_elsewhere(
                 if sentence_start[u] == sentence_start[t]:
                     continue
                 value = ids[s] if sentence_start[u] <= s < sentence_end[u] else np.int32(0)
-                repeated = False
-                for i in range(n):
-                    if out[t, i] == value:
-                        repeated = True
-                        break
-                if not repeated:
-                    out[t, n] = value
-                    n += 1
-                    if n == out.shape[1]:
-                        break
+                n = put(value, out[t], n)
+                if n == out.shape[1]:
+                    break
         for i in range(n, out.shape[1]):
             out[t, i] = -1
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail.errors import InputError
-from dovetail.structures.contract import Structure
+from dovetail.structures.contract import Structure, named
 from dovetail.structures.derivations.grammars import grammar, nested
 from dovetail.structures.derivations.listed import chain, graphed
 from dovetail.structures.derivations.weighed import Derivations, empty
@@ -38,7 +38,7 @@ def _groups(batch: Any, sentence: int, most: int | None = None) -> Derivations:
     """The sentence in its group; entries are counted through the tables of all groups."""
     g = int(batch.group[sentence])
     found = derivations(batch.groups[g], int((batch.group[:sentence] == g).sum()), most)
-    before = {name: sum(getattr(own, name).size for own in batch.potentials[:g]) for name in found.uses}
+    before = {name: sum(table.size for table in named(batch.potentials[:g], name)) for name in found.uses}
     return found._replace(uses={name: (edge, entry + before[name]) for name, (edge, entry) in found.uses.items()})
 
 

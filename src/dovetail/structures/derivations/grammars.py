@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.derivations.weighed import NONE, Derivations, Uses, check_edges, empty
 
 if TYPE_CHECKING:
-    from dovetail.structures.grammar import GrammarBatch, ParseChart
+    from dovetail.structures.grammar import Grammar, GrammarBatch, ParseChart
     from dovetail.structures.nested import NestedBatch
 
 
@@ -31,6 +31,14 @@ class _Edges(NamedTuple):
     """The tag, or the number of the rule."""
     begin: Integers
     end: Integers
+
+    def nodes(self, g: Grammar) -> tuple[Integers, Integers]:
+        """The edges that are uses of rules, and the symbols that these put over spans."""
+        node = np.flatnonzero((self.kind == BINARY) | (self.kind == UNARY))
+        rule, binary = self.rule[node], self.kind[node] == BINARY
+        symbol = np.empty(len(node), np.int64)
+        symbol[binary], symbol[~binary] = g.parent[rule[binary]], g.unary_parent[rule[~binary]]
+        return node, symbol
 
     def graph(self, uses: Uses) -> Derivations:
         return Derivations.of(self.level, self.head, (self.left, self.right), self.weight, uses)
@@ -97,11 +105,8 @@ def grammar(batch: GrammarBatch, sentence: int, most: int | None = None) -> Deri
     sizes = [len(own.tag) for own in batch.potentials]
     n, words = sizes[sentence], sum(sizes[:sentence])
     spans = sum(size * (size + 1) // 2 for size in sizes[:sentence])
-    tag, node = np.flatnonzero(e.kind == TAG), np.flatnonzero((e.kind == BINARY) | (e.kind == UNARY))
-    begin, end, rule = e.begin[node], e.end[node], e.rule[node]
-    binary = e.kind[node] == BINARY
-    symbol = np.empty(len(node), np.int64)
-    symbol[binary], symbol[~binary] = g.parent[rule[binary]], g.unary_parent[rule[~binary]]
+    tag, (node, symbol) = np.flatnonzero(e.kind == TAG), e.nodes(g)
+    begin, end = e.begin[node], e.end[node]
     cell = begin * n - begin * (begin - 1) // 2 + end - begin - 1
     return e.graph(
         {
@@ -117,31 +122,15 @@ def nested(batch: NestedBatch, sentence: int, most: int | None = None) -> Deriva
     if first == after:
         return empty()
     chart, labels = batch.chart(sentence), batch.potentials.labels
-    e, g, size = _edges(chart, most), chart.grammar, labels + 1
-    tag = np.flatnonzero(e.kind == TAG)
-    edges, kinds = [], []
-    binary = np.flatnonzero(e.kind == BINARY)
-    parent = g.parent[e.rule[binary]]
-    segment = (parent >= size) & (parent < size * size)
-    edges.append(binary[segment])
-    kinds.append(_kind(parent[segment], labels))
-    unary = np.flatnonzero(e.kind == UNARY)
-    edges.append(unary)
-    kinds.append(_kind(g.unary_parent[e.rule[unary]], labels))
-    double = np.array([labels + chain.labels[1] if chain.inner else NONE for chain in batch._trees.used], np.int64)
-    inner = unary[double[e.rule[unary]] != NONE]
-    edges.append(inner)
-    kinds.append(double[e.rule[inner]])
-    edge, kind = np.concatenate(edges), np.concatenate(kinds)
-    scored = e.end[edge] - e.begin[edge] <= batch.phrases
-    edge, kind = edge[scored], kind[scored]
+    e, g = _edges(chart, most), chart.grammar
+    tag, unary, (node, parent) = np.flatnonzero(e.kind == TAG), np.flatnonzero(e.kind == UNARY), e.nodes(g)
+    # The columns of ``phrase``: of the segments that symbols are, and of those within, where a rule makes two.
+    symbol, kind, _, doubled, of_doubled = batch._trees.symbols
+    of_symbol, of_rule = np.full(g.symbols, NONE), np.full(g.unaries, NONE)
+    of_symbol[symbol], of_rule[doubled] = kind, of_doubled
+    edge, column = np.concatenate([node, unary]), np.concatenate([of_symbol[parent], of_rule[e.rule[unary]]])
+    scored = (column != NONE) & (e.end[edge] - e.begin[edge] <= batch.phrases)
+    edge, column = edge[scored], column[scored]
     row = (first + e.begin[edge]) * batch.phrases + e.end[edge] - e.begin[edge] - 1
-    return e.graph(
-        {"word": (tag, (first + e.begin[tag]) * size + e.rule[tag]), "phrase": (edge, row * 2 * labels + kind)}
-    )
-
-
-def _kind(symbol: Labels, labels: int) -> Integers:
-    """The columns of ``phrase`` of segments, from their symbols."""
-    label, context = np.divmod(symbol.astype(np.int64), labels + 1)
-    return np.asarray(label - 1 + np.where(context > 0, labels, 0))
+    words = (first + e.begin[tag]) * (labels + 1) + e.rule[tag]
+    return e.graph({"word": (tag, words), "phrase": (edge, row * 2 * labels + column)})

@@ -57,18 +57,19 @@ class Derivations(NamedTuple):
     @classmethod
     def weighed(cls, graph: Hypergraph, batch: Ragged[Any, Any], sentence: int) -> Derivations:
         """From a hypergraph and the potentials of its sentence. Its vertex 0, nothing, is no item."""
-        parts = graph.parts.astype(np.int64)
-        weight = batch._flat(sentence, batch.potentials)[parts].sum(axis=1)
+        parts = np.ascontiguousarray(graph.parts.T)
+        weight = batch._flat(sentence, batch.potentials)[parts].sum(axis=0)
         uses, place = Uses(), 0
         for name, own in zip(batch.potentials._fields, batch._own(sentence, batch.potentials), strict=True):
             if name not in batch.shared and own.size:
-                edge, column = np.nonzero((parts >= place) & (parts < place + own.size))
+                used = np.flatnonzero((parts >= place) & (parts < place + own.size))
                 before = int(batch._cuts(name)[sentence]) * (own.size // len(own))
-                uses[name] = edge, parts[edge, column] - place + before
+                uses[name] = used % len(weight), parts.ravel()[used].astype(np.int64) + (before - place)
             place += own.size
         head = np.repeat(np.arange(len(graph.ptr) - 1), np.diff(graph.ptr)) - 1
         tails = np.stack([graph.left, graph.right], axis=1).astype(np.int64) - 1
-        return cls(len(graph.ptr) - 2, head, tails, weight, uses).some(np.flatnonzero(weight > -np.inf))
+        whole, possible = cls(len(graph.ptr) - 2, head, tails, weight, uses), weight > -np.inf
+        return whole if possible.all() else whole.some(np.flatnonzero(possible))
 
     @property
     def edges(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dovetail.errors import InputError
-from dovetail.structures.contract import Floats, Integers, Parts, Structure
+from dovetail.structures.contract import Floats, Integers, Parts, Structure, check_direction, check_values
 from dovetail.structures.grammar import posterior, search
 from dovetail.structures.grammar.parts import (
     Derivation,
@@ -22,10 +22,8 @@ from dovetail.structures.grammar.parts import (
     Rules,
     cell_count,
     cells,
-    check_direction,
     check_shapes,
     check_tree,
-    check_values,
     count_parts,
     occupied,
     tree_score,
@@ -381,20 +379,15 @@ class GrammarBatch(Structure[TreePotentials, Trees]):
 
     def plus(self, parts: Parts, amount: ArrayLike) -> GrammarBatch:
         """The same with amounts [parts] added to the potentials of parts; a single row of spans is widened first."""
-        own = [each.with_all_spans() for each in self.potentials] if parts.table == "span" else self.potentials
-        tables = [getattr(each, parts.table) for each in own]
-        flat = np.concatenate([table.ravel() for table in tables])
-        np.add.at(flat, parts.entry, np.repeat(np.asarray(amount, np.float64), np.diff(parts.ptr)))
-        cut = np.split(flat, np.cumsum([table.size for table in tables])[:-1])
-        pairs = zip(own, tables, cut, strict=True)
-        return self.with_potentials(tuple(e._replace(**{parts.table: n.reshape(o.shape)}) for e, o, n in pairs))
+        wide = tuple(each.with_all_spans() for each in self.potentials) if parts.table == "span" else self.potentials
+        narrow = any(one is not other for one, other in zip(wide, self.potentials, strict=True))
+        return super(GrammarBatch, self.with_potentials(wide) if narrow else self).plus(parts, amount)
 
     def read(self, counts: TreePotentials, parts: Parts) -> Floats:
         """The sums of the counts of parts, [parts]: of marginals, the probabilities of the parts."""
         if parts.table == "span" and any(each.with_all_spans() is not each for each in counts):
             raise InputError("span has a single row for all positions: give potentials a row for every span")
-        flat = np.concatenate([getattr(each, parts.table).ravel() for each in counts])
-        return super().read(counts[0]._replace(**{parts.table: flat}), parts)  # type: ignore[arg-type]
+        return super().read(counts, parts)
 
     @cached_property
     def _lengths(self) -> Integers:

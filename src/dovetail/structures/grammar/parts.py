@@ -258,23 +258,6 @@ def check_shapes(grammar: Grammar, parts: GrammarPotentials, mask: Mask | None) 
         raise InputError(f"mask has shape {mask.shape}, expected {(cells, g.symbols)}")
 
 
-def check_values(potentials: GrammarPotentials) -> None:
-    """An error where potentials hold what cannot be."""
-    for name, table in zip(potentials._fields, potentials, strict=True):
-        with np.errstate(invalid="ignore"):  # cheaper than a look at each number: such a sum is NaN or infinite
-            total = table.sum()
-        if not total < np.inf:
-            raise InputError(f"{name} holds NaN or plus infinity; only minus infinity, to forbid, may be infinite")
-
-
-def check_direction(direction: tuple[Floats, ...], potentials: tuple[Floats, ...]) -> None:
-    """An error where a direction does not have the shapes of the potentials, or is not finite."""
-    if [part.shape for part in direction] != [part.shape for part in potentials]:
-        raise InputError("the direction must have the shapes of the potentials")
-    if not all(np.isfinite(part).all() for part in direction):
-        raise InputError("the direction must be finite; use 0 for parts that stay as they are")
-
-
 def check_tree(grammar: Grammar, tree: Derivation, n: int) -> None:
     """An error where a tree is not one of the grammar over n words."""
     if tree.tags.shape != (n,) or tree.binary.shape != (n - 1, 4) or tree.unary.ndim != 2 or tree.unary.shape[1] != 3:
