@@ -159,14 +159,22 @@ def test_interrupts_return_the_best_so_far(monkeypatch):
     assert np.isfinite(found.bounds).all()
 
 
-def test_interrupts_need_not_wait_for_highs():
-    timer = threading.Timer(0.7, _thread.interrupt_main)
-    timer.start()
+def test_interrupts_need_not_wait_for_highs(monkeypatch):
+    """HiGHS is stood in for by a thread that waits: the interrupt comes while the main thread waits for it."""
+    done = threading.Event()
+
+    def slow(*_):
+        _thread.interrupt_main()
+        done.wait(60.0)
+        raise RuntimeError
+
+    monkeypatch.setattr(Program, "solve", slow)
     begun = time.monotonic()
-    found = hard(80).solve("ilp", time_limit=8.0)
+    found = hard(10).solve("ilp")
     assert found.interrupted
-    assert time.monotonic() - begun < 6.0
+    assert time.monotonic() - begun < 50.0
     assert found.possible.all()
+    done.set()
 
 
 def test_a_gap_may_be_left():
