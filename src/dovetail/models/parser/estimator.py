@@ -275,6 +275,7 @@ class Parser(TreeParserSettings, Estimator):
 
     def _text(self, model: BracketModel, corpus: Sequence[Sentence], whole: bool = False) -> Text:
         """Sentences as a parser without a grammar looks at them; ``whole``: none is so long that it is cut."""
+        _check_words(corpus)
         spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
         text = Text.of(model, corpus, self._tags_for(model, spelled), self._threads())
         if whole and len(text.owner) > len(corpus):
@@ -283,8 +284,7 @@ class Parser(TreeParserSettings, Estimator):
 
     def _passages(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[list[Passage]]:
         """Every sentence as what is parsed: itself, or the parts of a very long one."""
-        if empty := [number for number, sentence in enumerate(corpus, 1) if not len(sentence)]:
-            raise InputError(f"sentence {empty[0]} has no words, and so no tree; leave it out")
+        _check_words(corpus)
         spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
         tags = self._tags_for(model, spelled)
         places = [(i, begin, end) for i, sentence in enumerate(corpus) for begin, end in cut(sentence.words, LONGEST)]
@@ -342,3 +342,9 @@ def with_tree(sentence: Sentence, tree: Tree) -> Sentence:
     if not isinstance(tree, Tree):
         raise TypeError(f"{tree!r} is not a tree")
     return replace(sentence, tree=tree)
+
+
+def _check_words(corpus: Sequence[Sentence]) -> None:
+    """An error where a sentence has no words."""
+    if empty := [number for number, sentence in enumerate(corpus, 1) if not len(sentence)]:
+        raise InputError(f"sentence {empty[0]} has no words, and so no tree; leave it out")
