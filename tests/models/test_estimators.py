@@ -172,7 +172,7 @@ def test_an_interruption_of_the_tuning_keeps_the_model(
     kind, path, model = KINDS[name], tmp_path / "c.checkpoint", new(name)
 
     def tuned(*given: Any) -> Any:
-        signal.raise_signal(signal.SIGINT)
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(base, "Monitor", partial(Monitor, save_every=1))
     monkeypatch.setattr(type(model), "_tuned", tuned)
