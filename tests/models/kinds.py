@@ -65,6 +65,7 @@ def kinds() -> dict[str, Kind]:
         "segments": Kind(Segmenter(target="ner", iterations=3), flat, words, tags),
         "nested": Kind(NestedTagger(min_count=1, iterations=3), nested, bare, [s.spans for s in nested]),
         "parser": Kind(Parser(iterations=2), trees, [s.words for s in trees], gold),
+        "labelled": Kind(Parser(kind="labelled", iterations=2), trees, [s.words for s in trees], gold),
         "joint": Kind(JointParser(iterations=2, entity_min_count=1), trees, treeless, gold),
         "dependency": Kind(DependencyParser(bits=10, iterations=3, threshold=0.0), arcs, untied, heads),
     }

@@ -20,6 +20,7 @@ from dovetail.structures.grammar import Derivation, GrammarBatch, cells
 from dovetail.structures.nested import TABLES, NestedBatch, NestedSegments
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.structures.ragged import Groups
+from dovetail.structures.ruled import RuledBatch
 from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
 from tests.structures import (
     bracket_cases,
@@ -420,6 +421,23 @@ class BracketCase(Case):
         yield batch.span(*np.transpose(spans)), lambda n, key: [m == n and (*each,) in key for m, *each in spans]
 
 
+class RuledCase(BracketCase):
+    """The same, with counts of the rules."""
+
+    def batches(self, **limits):
+        return bracket_cases.ruled(**limits)
+
+    def large(self, rng):
+        offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 25, 300))])
+        return sharded(RuledBatch(bracket_cases.random_rules(rng, offsets, 2), offsets))
+
+    def answers(self, batch, n):
+        for key, counts in super().answers(batch, n):
+            for parent, left, right in enumerate_brackets.rules(key):
+                counts.rule[parent, left, right] += 1
+            yield key, counts
+
+
 class GroupsCase(Case):
     """Chains of two, three and one label in one batch, in any order; keys and masks are those of chains."""
 
@@ -482,5 +500,6 @@ CASES: dict[str, Case] = {
     "semimarkov": SemiMarkovCase(),
     "projective": ProjectiveCase(),
     "brackets": BracketCase(),
+    "ruled": RuledCase(),
     "groups": GroupsCase(),
 }

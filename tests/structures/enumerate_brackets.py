@@ -29,3 +29,12 @@ def bracketings(words, labels):
         for shape in shapes(0, words)
         for chosen in product(range(labels), repeat=len(shape))
     )
+
+
+def rules(brackets):
+    """The labels of every span of several words and of its halves."""
+    label = {(begin, end): x for begin, end, x in brackets}
+    for begin, end, x in brackets:
+        if end - begin > 1:
+            [split] = [k for k in range(begin + 1, end) if (begin, k) in label and (k, end) in label]
+            yield x, label[begin, split], label[split, end]

@@ -70,6 +70,11 @@ class Estimator:
     layers_: LayerTaggers = field(default_factory=LayerTaggers, init=False, repr=False)
     """What predicts the layers that the model reads, where text has none."""
 
+    @classmethod
+    def stored_kind(cls) -> str:
+        """What model files say that it is."""
+        return cls.kind
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; if ``deep``, with those of models among them as ``name__setting``."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
@@ -321,7 +326,8 @@ class Estimator:
     def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of a model file."""
         model = self._model()
-        about = {"kind": self.kind, "dovetail": __version__, "settings": self._stored_settings(), "card": self.card_}
+        settings = self._stored_settings()
+        about = {"kind": self.stored_kind(), "dovetail": __version__, "settings": settings, "card": self.card_}
         header, arrays = self.layers_.packed(half)
         return about | model.header() | header, model.arrays(half) | arrays
 
@@ -335,7 +341,7 @@ class Estimator:
     @classmethod
     def load(cls, path: str | Path, functions: Sequence[Callable[..., Any]] = ()) -> Self:
         """Read a model file. Python functions that served as templates are given again, by the same names."""
-        header, arrays = load_model(path, cls.kind)
+        header, arrays = load_model(path, cls.stored_kind())
         with fitting(path):
             return cls.unpacked(header, arrays, functions)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from dovetail.features.resources.clusters import Clusters, prefixes
 
 ROOT, EDGE = "\x02root", "\x03edge"
 """What stands at the root, and outside a sentence."""
+OFFSETS = ("-3", "-2", "-1", "+1", "+2", "+3")
 DISTANCES = np.array([0, 0, 1, 2, 3, 4, 4, 5, 5, 5, 5] + [6] * 10 + [7], np.int64)
 """The bucket of each distance: 1, 2, 3, 4, 5-6, 7-10, 11-20, and more."""
 BUCKETS = 8
@@ -110,6 +111,18 @@ class ArcKeys(NamedTuple):
     with_distance: int
 
 
+class Known(Protocol):
+    """What is known of words: keys of those with features of their own, sorted, and clusters by name."""
+
+    @property
+    def known(self) -> Keys:
+        """Keys of words in lower case."""
+
+    @property
+    def clusters(self) -> Mapping[str, Clusters]:
+        """Clusters of words."""
+
+
 @dataclass(frozen=True)
 class ArcFeatures:
     """How positions are looked at: ``row_bits`` and ``pair_bits`` bound the weights of one end and of two.
@@ -130,10 +143,7 @@ class ArcFeatures:
         clusters: Mapping[str, Clusters] | None = None,
     ) -> ArcFeatures:  # fmt: skip
         """Fine features of the words that occur often enough in sentences."""
-        column = Column.encode(normalise_digits(word.lower()) for sentence in words for word in sentence)
-        counts = np.bincount(column.ids, minlength=len(column.types))
-        often = [column.types[i] for i in np.flatnonzero(counts >= min_count)]
-        return cls(FINE, row_bits, pair_bits, np.unique(hashing.string_keys(often)), dict(clusters or {}))
+        return cls(FINE, row_bits, pair_bits, known_words(words, min_count), dict(clusters or {}))
 
     @property
     def singles(self) -> tuple[str, ...]:
@@ -165,7 +175,7 @@ class ArcFeatures:
     def keys(self, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> ArcKeys:
         """What is seen at every position of some sentences."""
         sizes = np.array([len(sentence) for sentence in words], np.int64)
-        atoms = _Atoms(self, words, tags, sizes)
+        atoms = Atoms(self, words, tags, sizes)
         heads = [atoms.template(head, f"{head}>{dependent}>") for head, dependent in self.pairs]
         dependents = [atoms.template(dependent, f"{head}<{dependent}<") for head, dependent in self.pairs]
         shift = np.uint64(64 - self.row_bits)
@@ -185,16 +195,23 @@ class ArcFeatures:
 SALTS = 2 + 2 * BUCKETS + 4 + COUNTED * MOST
 
 
+def known_words(words: Sequence[Sequence[str]], min_count: int) -> Keys:
+    """The sorted keys of the words, in lower case, that occur often enough in sentences."""
+    column = Column.encode(normalise_digits(word.lower()) for sentence in words for word in sentence)
+    counts = np.bincount(column.ids, minlength=len(column.types))
+    return np.unique(hashing.string_keys([column.types[i] for i in np.flatnonzero(counts >= min_count)]))
+
+
 def _can_read(template: str, clusters: Clusters) -> bool:
     """A flat clustering has no levels: the first bits of its paths mean nothing."""
     return clusters.levels != (0,) or not any(level in template for level in ("cluster4", "cluster6"))
 
 
-class _Atoms:
+class Atoms:
     """The keys of words, tags and their parts at every position, and of conjunctions of them."""
 
     def __init__(
-        self, features: ArcFeatures, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], sizes: Any
+        self, features: Known, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], sizes: Any
     ) -> None:
         self.features = features
         word = Column.encode(w for sentence in words for w in sentence)
@@ -228,7 +245,7 @@ class _Atoms:
 
     def _at(self, atom: str) -> Keys:
         if atom not in self.made:
-            name, offset = (atom[:-2], int(atom[-2:])) if atom[-2:] in ("-2", "-1", "+1", "+2") else (atom, 0)
+            name, offset = (atom[:-2], int(atom[-2:])) if atom[-2:] in OFFSETS else (atom, 0)
             keys = self._moved(self._at(name), offset) if offset else self._base(name)
             self.made[atom] = keys
         return self.made[atom]

@@ -141,7 +141,7 @@ class MultiDomain(DomainSettings, Estimator):
 
     def _sigmas(self, with_dev: bool) -> Sequence[float]:
         fixed = self.sigma if self.sigma is not None else STRATEGIES[self.strategy][1]
-        usual = self.kinds[self.pattern.kind][1]
+        usual = self.kinds[self.pattern.stored_kind()][1]
         return [fixed] if fixed is not None else usual if with_dev else usual[:1]
 
     def _pooled_training(self, model: Any, corpus: Corpora, held_out: Corpora | None, run: Run) -> Training:

@@ -99,7 +99,7 @@ class MultiDomainParser(MultiDomain):
             index = np.flatnonzero(weight != shared.weights_)
             value = weight[index].astype(np.float16 if half else np.float32)
             arrays |= {f"domain{number}.index": index, f"domain{number}.value": value}
-        about = {"kind": self.kind, "parser": shared.kind, "strategy": self.strategy, "sigma": self.sigma}
+        about = {"kind": self.kind, "parser": shared.stored_kind(), "strategy": self.strategy, "sigma": self.sigma}
         return header | about | {"domains": list(self._names())}, arrays
 
     @classmethod

@@ -39,13 +39,18 @@ class JointParser(JointSettings, Parser):
     The settings are those of :class:`Parser`, which it is in all but its entities.
     """
 
-    kind: ClassVar[str] = "joint"
+    kind: ClassVar[str] = "joint"  # type: ignore[misc]  # one kind, and no setting
     target: ClassVar[str] = "ner"
     _stored: ClassVar[Any] = JointModel
 
     model_: JointModel | None = field(default=None, init=False, repr=False)
     repairs_: RepairReport = field(default_factory=RepairReport, init=False, repr=False)
     _more: tuple[list[Sentence], list[Sentence]] = field(default=([], []), init=False, repr=False)
+
+    @classmethod
+    def stored_kind(cls) -> str:
+        """What model files say that it is."""
+        return cls.kind
 
     def fit(
         self,
@@ -94,7 +99,7 @@ class JointParser(JointSettings, Parser):
         everything = JointCorpus(corpus, trees, entities, [*tags, *self._tags_of_rest(entities, tagger)])
         run.doing("pruning the charts")
         least = Least(self.entity_min_count, self.entity_min_documents)
-        bias = USUAL_BIAS[self.decode] if self.balance else 0.0
+        bias = USUAL_BIAS["recall" if self._by_recall else "viterbi"] if self.balance else 0.0
         training = JointTraining.prepare_joint(everything, self._settings(), tagger, least, self.sigma, bias)
         self.card_["left_out"] += training.left_out
         self.card_ |= {
@@ -123,7 +128,7 @@ class JointParser(JointSettings, Parser):
 
     def _by_each(self, models: Sequence[JointModel], text: Sequence[Sequence[Passage]]) -> list[list[Answer]]:
         """The answers of models that differ in their bias alone."""
-        return answers(Decoder(models[0], self.decode == "recall"), text, self._threads(), models)
+        return answers(Decoder(models[0], self._by_recall), text, self._threads(), models)
 
     def predict_entities(self, sentences: Iterable[Any], threshold: float = 0.0) -> list[list[Span]]:
         """The entities of every sentence, each with its probability."""

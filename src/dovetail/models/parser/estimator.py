@@ -1,4 +1,4 @@
-"""Parser: constituent trees by a conditional random field over a context-free grammar."""
+"""Parser: constituent trees by a conditional random field, over a context-free grammar or over labels of spans."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
 from dovetail.models.inputs import as_sentences, check_probability, labelled
+from dovetail.models.parser.brackets.decoding import BracketDecoder, Text
+from dovetail.models.parser.brackets.explain import explain_bracket
+from dovetail.models.parser.brackets.model import BracketModel
+from dovetail.models.parser.brackets.training import BracketSettings, BracketTraining
 from dovetail.models.parser.data import gold_trees, treebank_of
 from dovetail.models.parser.decoding import LONGEST, Decoder, Passage, answers
 from dovetail.models.parser.explain import ConstituentExplanation, explain_constituent
@@ -33,6 +37,7 @@ from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 
 DEV_EVERY = 5  # passes of a batch optimiser
+CUT = f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -42,12 +47,33 @@ class Parser(TreeParserSettings, Estimator):
     Words are tagged first, by a tagger that is trained with the parser, which reads its tags and may overrule them.
     """
 
-    kind: ClassVar[str] = "parser"
     target: ClassVar[str] = "tree"
     batch_size: ClassVar[int] = 500
     _stored: ClassVar[Any] = ParserModel
 
-    model_: ParserModel | None = field(default=None, init=False, repr=False)
+    model_: ParserModel | BracketModel | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def stored_kind(cls) -> str:
+        """What model files say that it is."""
+        return "parser"
+
+    def check_settings(self) -> None:
+        """As for any model; without a grammar there is none to annotate, relax or count."""
+        super().check_settings()
+        grammar = (("features", "full"), ("vertical", None), ("horizontal", None), ("head_tags", None), ("relax", None))
+        if self._without_grammar:
+            for name, usual in grammar:
+                if getattr(self, name) != usual:
+                    raise DovetailError(f"{name}={getattr(self, name)!r}: a parser of kind {self.kind} has no grammar")
+
+    @property
+    def _without_grammar(self) -> bool:
+        return self.kind in ("brackets", "labelled", "labelled-rules")
+
+    @property
+    def _by_recall(self) -> bool:
+        return self._without_grammar if self.decode is None else self.decode == "recall"
 
     # training
 
@@ -76,24 +102,38 @@ class Parser(TreeParserSettings, Estimator):
     def _finish(self, corpus: list[Sentence], run: Run) -> None:
         self.card_ |= self._model().sizes()
 
-    def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ParserTraining:
+    def _prepare(
+        self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run
+    ) -> ParserTraining | BracketTraining:
         trees = gold_trees(corpus, "training")
         tagger, tags = self._tags(corpus, trees, run.doing)
         run.doing("pruning the charts")
+        if self._without_grammar:
+            made = BracketTraining.prepare(corpus, trees, tags, self._bracket_settings(), tagger)
+            self.card_["pruned_gold_labels"] = made.lost
+            return made
         return ParserTraining.prepare(corpus, trees, tags, self._settings(), tagger)
 
-    def _dev_scorer(self, training: ParserTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
-        training.dev_text = self._passages(training.model, [replace(s, spans=()) for s in held_out])
-        return training.dev_scorer(training.dev_text, held_out, self.decode == "recall")
+    def _dev_scorer(self, training: Any, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
+        look = self._text if self._without_grammar else self._passages
+        training.dev_text = look(training.model, [replace(s, spans=()) for s in held_out])
+        scorer: Callable[[NDArray[np.float64]], float] = training.dev_scorer(
+            training.dev_text, held_out, self._by_recall
+        )
+        return scorer
 
     def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
         if not self.calibrate:
             return model
+        if self._without_grammar:
+            return model.with_weights(model.weight * training.calibration(model, held_out))
         factor = calibration(model, training.dev_text, training.derivations(held_out), self._threads())
         return model.with_weights(model.weight * factor)
 
     def _held_out_score(self, held_out: list[Sentence], training: Any) -> float:
-        decoder = Decoder(self._model(), self.decode == "recall")
+        if self._without_grammar:
+            return self._score_of(held_out, self._bracket_decoder().answers(training.dev_text))
+        decoder = Decoder(self._model(), self._by_recall)
         return self._score_of(held_out, answers(decoder, training.dev_text, self._threads())[0])
 
     def _score_of(self, gold: Sequence[Sentence], found: Sequence[Answer]) -> float:
@@ -105,6 +145,14 @@ class Parser(TreeParserSettings, Estimator):
         return ParserSettings(
             self._binarisation(), self.relax, self.features == "full", self.clusters or {}, self.threshold,
             self.min_count, self._threads(), self.l2, LOSSES[self._loss()],
+        )  # fmt: skip
+
+    def _bracket_settings(self) -> BracketSettings:
+        """What shapes the model without a grammar."""
+        return BracketSettings(
+            Binarisation(direction="left" if self.direction == "left" else "right"), self.kind != "brackets",
+            self.clusters or {}, self.threshold, self.min_count, self._threads(), self.l2, LOSSES[self._loss()],
+            self.seed,
         )  # fmt: skip
 
     def _optimiser(self, training: Any = None) -> Any:
@@ -147,7 +195,9 @@ class Parser(TreeParserSettings, Estimator):
 
     def _answers(self, sentences: list[Sentence], probabilities: bool) -> list[Answer]:
         """Trees, with parts of speech in the layer ``pos``."""
-        decoder = Decoder(self._model(), self.decode == "recall", probabilities)
+        if self._without_grammar:
+            return self._bracket_decoder(probabilities).answers(self._text(self._model(), sentences))
+        decoder = Decoder(self._model(), self._by_recall, probabilities)
         return answers(decoder, self._passages(decoder.model, sentences), self._threads())[0]
 
     @staticmethod
@@ -157,6 +207,8 @@ class Parser(TreeParserSettings, Estimator):
     def predict_marginals(self, X: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
         """For every sentence all constituents that are more probable than ``least``, with their probabilities."""
         check_probability("least", least)
+        if self._without_grammar:
+            return self._bracket_decoder().spans(self._text(self._model(), as_sentences(X)), least)
         decoder = Decoder(self._model())
         found = []
         for passages in self._passages(decoder.model, as_sentences(X)):
@@ -170,11 +222,17 @@ class Parser(TreeParserSettings, Estimator):
 
     def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
         """Trees that differ only in the parts that a long constituent is built from are one; so fewer may be found."""
+        if self._without_grammar:
+            yield from self._bracket_decoder().kbest(self._text(self._model(), sentences, whole=True), k)
+            return
         decoder = Decoder(self._model())
         for passages in self._passages(decoder.model, sentences):
             yield decoder.kbest(_whole(passages), k)
 
     def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
+        if self._without_grammar:
+            yield from self._bracket_decoder().sample(self._text(self._model(), sentences, whole=True), n, rng)
+            return
         decoder = Decoder(self._model())
         for passages in self._passages(decoder.model, sentences):
             yield decoder.sample(_whole(passages), n, rng)
@@ -189,11 +247,26 @@ class Parser(TreeParserSettings, Estimator):
             there = ", ".join(f"{s.label} {' '.join(one.words[s.start : s.end])!r}" for s in spans)
             given = " ".join(one.words[start:end])
             raise DovetailError(f"{given!r} is not a {label or 'constituent'} of the best tree; it has {there}")
+        span = matching[0]
+        if self._without_grammar:
+            text = self._text(self._model(), [one], whole=True)
+            return explain_bracket(self._model(), text, start, end, span.label, float(span.probability or 0.0))
         [passages] = self._passages(self._model(), [one])
-        passage, span = _whole(passages), matching[0]
+        passage = _whole(passages)
         return explain_constituent(
             self._model(), passage.words, passage.tags, start, end, span.label, float(span.probability or 0.0)
         )
+
+    def _bracket_decoder(self, probabilities: bool = False) -> BracketDecoder:
+        return BracketDecoder(self._model(), self._by_recall, probabilities, self._threads())
+
+    def _text(self, model: BracketModel, corpus: Sequence[Sentence], whole: bool = False) -> Text:
+        """Sentences as a parser without a grammar looks at them; ``whole``: none is so long that it is cut."""
+        spelled = [replace(sentence, words=model.spelled(sentence.words)) for sentence in corpus]
+        text = Text.of(model, corpus, self._tags_for(model, spelled), self._threads())
+        if whole and len(text.owner) > len(corpus):
+            raise DovetailError(CUT)
+        return text
 
     def _passages(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[list[Passage]]:
         """Every sentence as what is parsed: itself, or the parts of a very long one."""
@@ -210,8 +283,8 @@ class Parser(TreeParserSettings, Estimator):
             found[i].append(Passage(lists, spelling, given, corpus[i].words[begin:end]))
         return found
 
-    def _tags_for(self, model: ParserModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
-        if self.tags == "predicted" and model.is_generative:
+    def _tags_for(self, model: ParserModel | BracketModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        if self.tags == "predicted" and isinstance(model, ParserModel) and model.is_generative:
             return [("",) * len(sentence) for sentence in corpus]
         if model.tagger is not None:
             return [tuple(tags) for tags in model.tagger.predict(corpus)]
@@ -231,7 +304,8 @@ class Parser(TreeParserSettings, Estimator):
     # files
 
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
-        self.model_ = self._stored.from_file(header, arrays)
+        stored: Any = BracketModel if self._without_grammar else self._stored
+        self.model_ = stored.from_file(header, arrays)
 
     @property
     def weights_(self) -> NDArray[np.float32]:
@@ -246,7 +320,7 @@ class Parser(TreeParserSettings, Estimator):
 def _whole(passages: Sequence[Passage]) -> Passage:
     """What is parsed of a sentence, if that is all of it."""
     if len(passages) > 1:
-        raise DovetailError(f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yourself for this")
+        raise DovetailError(CUT)
     return passages[0]
 
 

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 class TreeParserSettings:
     """What a parser is and how it learns."""
 
+    kind: str = setting(
+        "grammar",
+        "By a grammar, or by labels of spans without one: brackets alone, labelled ones, or these and rules.",
+        choices=("grammar", "brackets", "labelled", "labelled-rules"),
+    )
+    """brackets: unlabelled binary trees; labelled-rules: labels of spans, and of those within them."""
     features: str = setting(
         "full", "All features, only rules, or a generative grammar.", choices=("full", "rules", "generative")
     )
@@ -73,9 +79,10 @@ class TreeParserSettings:
     gain: float = settings.gain(0.1, help="Step size.", shown="")
     min_count: int = settings.min_count(1)
     """They are counted with a rule, symbol or tag."""
-    decode: str = setting(
-        "viterbi", "Answer: the most probable tree, or the most probable brackets.", choices=("viterbi", "recall")
-    )
+    decode: str | None = setting(
+        None, "Answer: the most probable tree, or the most probable brackets.", choices=("viterbi", "recall"),
+        shown="viterbi, or recall without a grammar",
+    )  # fmt: skip
     """recall: the tree with the most constituents expected to be right."""
     calibrate: bool = settings.calibrate(default=False)
     """One factor for all weights, which changes probabilities but no ranking."""

@@ -1,0 +1,121 @@
+"""Why this constituent, in a parser without a grammar: the best tree against the best one without it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from dovetail.arrays import offsets_of
+from dovetail.features.algebra.strings import normalise_digits
+from dovetail.grammars.brackets import PARTIAL
+from dovetail.models.parser.brackets.decoding import BracketDecoder, Text
+from dovetail.models.parser.brackets.model import BracketModel
+from dovetail.models.parser.explain import ConstituentExplanation, TreeEvidence
+from dovetail.scorers.bracket_kernels import keys_of_span
+from dovetail.structures.brackets import BracketBatch, Brackets
+from dovetail.structures.grammar import cells
+
+Use = tuple[int, int, int]
+
+
+def explain_bracket(
+    model: BracketModel, text: Text, start: int, end: int, label: str, probability: float
+) -> ConstituentExplanation:
+    """Explain a constituent of the best tree of the one sentence of a text."""
+    [words], [tags] = text.shown, text.tags
+    spelled = [model.spelled(words)]
+    batch = text.scorer.batch(model.weight)
+    best = batch.best()
+    place, number = int(cells(len(words), start, end)), model.labels.constituents.index(label)
+    allowed = batch.potentials.span > -np.inf
+    allowed[place, model.labels.shares[:, number] > 0] = False
+    without = batch.restrict(allowed)
+    if not without.possible()[0]:  # what pruning leaves out has no score that training has looked at
+        return ConstituentExplanation(label, start, end, probability, None, np.inf, ())
+    rival = without.best()
+    own, other = _uses(best), _uses(rival)
+    if label not in {part for i, j, x in own if (i, j) == (start, end) for part in model.labels.parts[x]}:
+        best = _with(batch, place, model.labels.shares[:, number] > 0)  # the tree by recall is another than the best
+        own = _uses(best)
+    totals: defaultdict[str, float] = defaultdict(float)
+    for uses, sign in ((own - other, 1.0), (other - own, -1.0)):
+        for use in uses:
+            for name, weight in _weights(model, spelled[0], tags, use):
+                totals[name] += sign * weight
+    evidence = sorted(
+        (TreeEvidence(name, total) for name, total in totals.items() if abs(total) > 1e-9), key=lambda e: -e.margin
+    )
+    tree = BracketDecoder(model).tree(rival, 0, words, tags)
+    margin = float(batch.score(best)[0] - batch.score(rival)[0])
+    return ConstituentExplanation(label, start, end, probability, tree, margin, tuple(evidence))
+
+
+def _with(batch: BracketBatch, place: int, labels: np.ndarray) -> Brackets:
+    """The best bracketing that has one of some labels at a span."""
+    allowed = batch.potentials.span > -np.inf
+    rows = np.zeros(len(allowed), bool)
+    rows[place] = True
+    allowed[np.ix_(rows, ~labels)] = False
+    # Give the span so much that any bracketing with it is better than all without.
+    table = np.where(allowed, batch.potentials.span, -np.inf)
+    table[place] += 1e6
+    return batch.with_potentials(batch.potentials._replace(span=table)).best()
+
+
+def _uses(brackets: Brackets) -> set[Use]:
+    return set(zip(*(part.tolist() for part in brackets[:3]), strict=True))
+
+
+def _weights(model: BracketModel, words: tuple[str, ...], tags: tuple[str, ...], use: Use) -> list[tuple[str, float]]:
+    """What each feature adds to the score of a label over a span, by name."""
+    i, j, x = use
+    features, layout = model.fine.features, model.fine.layout
+    seen = features.keys([words], [tags])
+    both = keys_of_span(seen, offsets_of([words]), 0, i, j)
+    begins, ends, pairs = features.names()
+    named = [
+        *((f"begins {_read(one, words, tags, i)}", seen.first[i, t]) for t, one in enumerate(begins)),
+        *((f"ends {_read(one, words, tags, j)}", seen.last[j, t]) for t, one in enumerate(ends)),
+        *zip((_both(name, words, tags, i, j) for name in pairs), both, strict=True),
+    ]
+    numbers = model.fine.index.number(np.array([key for _, key in named], np.uint64)).tolist()
+    label = model.labels.names[x]
+    shown = f"part of {label.removeprefix(PARTIAL)}" if label.startswith(PARTIAL) else label.replace(" ", "+") or "none"
+    found = []
+    for (name, _), number in zip(named, numbers, strict=True):
+        if number >= 0:
+            own = slice(int(layout.ptr[number]), int(layout.ptr[number + 1]))
+            for weight in model.weight[own][layout.label[own] == x]:
+                found.append((f"{shown} {i}-{j}: {name}", float(weight)))
+    return found
+
+
+def _both(name: str, words: tuple[str, ...], tags: tuple[str, ...], i: int, j: int) -> str:
+    """The name of a feature of both ends, with what is seen there."""
+    if ".." not in name:
+        return name
+    begin, _, rest = name.partition(" .. ")
+    atoms = [atom for atom in rest.split() if atom.split("+")[0].split("-")[0] in KNOWN]
+    more = [word for word in rest.split() if word not in atoms and word != "*"]
+    found = f"{_read(begin, words, tags, i)} .. {_read(' '.join(atoms), words, tags, j)}"
+    return " ".join([found, *more])
+
+
+KNOWN = ("tag", "lower", "word", "suffix", "shape")
+
+
+def _read(template: str, words: tuple[str, ...], tags: tuple[str, ...], gap: int) -> str:
+    """A template with what is seen at a gap, as in ``tag+1=DT``."""
+    if template in ("", "*"):
+        return "anything"
+    found = []
+    for atom in template.split():
+        name, offset = (atom[:-2], int(atom[-2:])) if atom[-2] in "+-" else (atom, 0)
+        place = gap - 1 + offset
+        inside = 0 <= place < len(words)
+        value = "-" if not inside else tags[place] if name == "tag" else words[place]
+        if inside and name in ("lower", "suffix"):
+            value = normalise_digits(value.lower())[-3 if name == "suffix" else 0 :]
+        found.append(f"{name}[{offset - 1:+d}]={value}".replace("[+0]", "[0]"))
+    return " ".join(found)
