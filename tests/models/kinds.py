@@ -67,6 +67,7 @@ def kinds() -> dict[str, Kind]:
         "parser": Kind(Parser(iterations=2), trees, [s.words for s in trees], gold),
         "labelled": Kind(Parser(kind="labelled", iterations=2), trees, [s.words for s in trees], gold),
         "joint": Kind(JointParser(iterations=2, entity_min_count=1), trees, treeless, gold),
+        "soft": Kind(JointParser(coupling="soft", iterations=2, entity_min_count=1), trees, treeless, gold),
         "dependency": Kind(DependencyParser(bits=10, iterations=3, threshold=0.0), arcs, untied, heads),
     }
 
