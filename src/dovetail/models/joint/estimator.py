@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.errors import DovetailError
+from dovetail.errors import DovetailError, InputError
 from dovetail.evaluate.nested import nested_scores
 from dovetail.grammars.entities import RepairReport, fitted_all
 from dovetail.learning.losses import LOSSES
@@ -217,6 +217,8 @@ class JointParser(JointSettings, Parser):
         return SoftDecoder(self._model(), self._by_recall, probabilities, self.engine)
 
     def _soft_text(self, model: SoftModel, corpus: Sequence[Sentence], whole: bool = False) -> Text:
+        if empty := [number for number, sentence in enumerate(corpus, 1) if not len(sentence)]:
+            raise InputError(f"sentence {empty[0]} has no words, and so no tree; leave it out")
         return self._text(model.brackets, corpus, whole)
 
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
