@@ -5,6 +5,9 @@ and GENIA. For every genre: a parser by itself, a tagger of entities by itself w
 has for them, the joint model, and the hierarchical joint model, which takes trees from every other of the remaining
 genres and entities from the rest of them (of GENIA, from other abstracts). All genres have the same settings.
 
+With --coupling soft, the joint models are two structures with coupled spans (Naradowsky, Vieira and Smith 2012), and
+the parser by itself has no grammar.
+
 The published models read clusters of words, ours with --clusters. A genre has few entities to score in dev: with
 --folds, its training part is scored instead, by models that have not seen the documents they are scored on.
 """
@@ -120,7 +123,8 @@ def models(
     bare = [replace(s, tree=None, spans=(), layers={}) for s in dev]
     gold = [s.tree for s in dev]
     began = time.process_time()
-    parser = Parser(**settings).fit(train)
+    kind = "labelled" if args.coupling == "soft" else "grammar"
+    parser = Parser(**settings, kind=kind).fit(train)
     seconds = time.process_time() - began
     counts = Counts([bracket_counts(gold, parser.predict(bare))], [], [seconds])
     counts.entities.append(
@@ -131,7 +135,8 @@ def models(
     extras = [{}, {"trees_only": trees, "entities_only": entities}] if args.hierarchical else [{}]
     for extra in extras:
         began = time.process_time()
-        joint = JointParser(**settings, entity_min_documents=args.min_documents).fit(train, **extra)
+        made = JointParser(**settings, entity_min_documents=args.min_documents, coupling=args.coupling)
+        joint = made.fit(train, **extra)
         counts.seconds.append(time.process_time() - began)
         found = list(joint.annotate(bare, False))
         counts.brackets.append(bracket_counts(gold, [s.tree for s in found]))
@@ -216,7 +221,8 @@ if __name__ == "__main__":
         "--folds", type=int, help="cross-validate over so many parts of the training documents instead"
     )
     options.add_argument("--clusters", type=word_clusters, default={}, help="a file of Brown clusters, for all models")
-    options.add_argument("--decode", choices=("viterbi", "recall"), default="viterbi")
+    options.add_argument("--decode", choices=("viterbi", "recall"), help="(default: as the models do by themselves)")
+    options.add_argument("--coupling", choices=("grammar", "soft"), default="grammar", help="of the joint models")
     options.add_argument("--min-documents", type=int, default=1, help="of a feature of entities, for all models")
     options.add_argument("--max-length", type=int, help="words of a sentence at most (default: any; published: 40)")
     options.add_argument("--iterations", type=int, default=10)

@@ -114,17 +114,20 @@ class _Propagation:
     def __post_init__(self) -> None:
         self.messages = self.wiring.zeros()
         self.change = np.full(self.wiring.components, np.inf)
-        self.own = np.zeros(self.wiring.states)
+        self.done = np.zeros(self.wiring.components, bool)
+        self.own = np.full(self.wiring.states, LOWEST)  # of what structures forbid, nothing else will be known
         self.evidence = np.zeros(self.wiring.states)
 
     def until(self, tolerance: float, most: int) -> None:
         """Send messages until none changes by more than the tolerance, but not for more rounds than ``most``."""
+        self.done = np.zeros(self.wiring.components, bool)
         self.settle()
         for _ in range(most):
             self.send()
             self.settle()
             self.rounds += 1
-            if self.calm(tolerance).all():
+            self.done |= self.calm(tolerance)
+            if self.done.all():
                 return
 
     def calm(self, tolerance: float) -> Booleans:
@@ -168,9 +171,10 @@ class _Propagation:
         for own, change in zip(w.of_coupling, residuals, strict=True):
             np.maximum.at(self.change, own, change)
         for i, (new, change) in enumerate(zip(fresh, residuals, strict=True)):
-            moved = np.ones(len(change), bool)
+            # What is settled stays, so that a problem has the same answer whatever else is in the graph.
+            moved = ~self.done[w.of_coupling[i]]
             if self.schedule == "residual":
-                moved = change >= 0.5 * self.change[w.of_coupling[i]]
+                moved &= change >= 0.5 * self.change[w.of_coupling[i]]
             for old, own in zip(self.messages[i], new, strict=True):
                 old[moved] += (1.0 - self.damping) * (own[moved] - old[moved])
 

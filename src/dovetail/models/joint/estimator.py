@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError
-from dovetail.evaluate.brackets import bracket_scores
 from dovetail.evaluate.nested import nested_scores
 from dovetail.grammars.entities import RepairReport, fitted_all
+from dovetail.learning.losses import LOSSES
 from dovetail.learning.tuning import best_bias
+from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.joint.settings import JointSettings
-from dovetail.models.joint.training import JointCorpus, JointTraining, Least
-from dovetail.models.parser.data import clean, gold_trees
-from dovetail.models.parser.decoding import LONGEST, Decoder, answers
-from dovetail.models.parser.estimator import Parser, with_tree
+from dovetail.models.joint.soft.decoding import SoftDecoder
+from dovetail.models.joint.soft.model import SoftModel
+from dovetail.models.joint.soft.training import BONUSES, SoftCorpus, SoftSettings, SoftTraining
+from dovetail.models.joint.training import JointCorpus, JointTraining, Least, joint_score
+from dovetail.models.parser.brackets.decoding import Text
+from dovetail.models.parser.data import clean
+from dovetail.models.parser.decoding import LONGEST, Decoder, Passage, answers
+from dovetail.models.parser.estimator import SPAN_L2, Parser, with_tree
+from dovetail.models.parser.explain import ConstituentExplanation
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.training import Run
 from dovetail.text.sentence import Sentence, Span
@@ -44,7 +51,8 @@ class JointParser(JointSettings, Parser):
     target: ClassVar[str] = "ner"
     _stored: ClassVar[Any] = JointModel
 
-    model_: JointModel | None = field(default=None, init=False, repr=False)
+    model_: Any = field(default=None, init=False, repr=False)
+    """A ``JointModel``, or a ``SoftModel``."""
     repairs_: RepairReport = field(default_factory=RepairReport, init=False, repr=False)
     _more: tuple[list[Sentence], list[Sentence]] = field(default=([], []), init=False, repr=False)
 
@@ -80,6 +88,8 @@ class JointParser(JointSettings, Parser):
         super().check_settings()
         if self.features == "generative":
             raise DovetailError("features='generative' is of parsers; a joint parser is trained")
+        if self.engine != "bp" and not self._soft:
+            raise DovetailError(f"engine={self.engine!r} is for coupling='soft': one grammar has one best tree")
 
     def _examples(self, given: Any, answers: Sequence[Tree] | None, what: str) -> list[Sentence]:
         """Sentences with trees and flat entities; those of training fit their clean trees."""
@@ -87,26 +97,45 @@ class JointParser(JointSettings, Parser):
         if what != "training":
             return _with_trees(corpus)
         self.repairs_ = RepairReport()
-        kept = clean(fitted_all(_with_trees(corpus), self.repairs_), what, self.max_length)
+        fitted = fitted_all(_with_trees(corpus), self.repairs_)
+        kept = clean(_with_trees(corpus) if self._soft else fitted, what, self.max_length)
         self.card_["left_out"] = len(corpus) - len(kept)
         return kept
 
-    def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> JointTraining:
+    @property
+    def _soft(self) -> bool:
+        return self.coupling == "soft"
+
+    @property
+    def _by_recall(self) -> bool:
+        return self._soft if self.decode is None else self.decode == "recall"
+
+    def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> Any:
         lone_trees, lone_entities = self._more
         trees = clean(lone_trees, "trees-only", self.max_length) if lone_trees else []
         entities = [s for s in _outermost(lone_entities) if 0 < len(s) <= (self.max_length or LONGEST)]
         parsed = [*corpus, *trees]
         tagger, tags = self._tags(parsed, [s.tree for s in parsed if s.tree is not None], run.doing)
-        everything = JointCorpus(corpus, trees, entities, [*tags, *self._tags_of_rest(entities, tagger)])
+        tags = [*tags, *self._tags_of_rest(entities, tagger)]
+        self.card_ |= {
+            "trees_only": len(trees), "entities_only": len(entities), "entities": self.repairs_.entities,
+            "entities_lost": 0 if self._soft else len(self.repairs_.lost),
+        }  # fmt: skip
+        if self._soft:
+            how = SoftSettings(
+                self._bracket_settings(), self.entity_min_count, self.clusters or {}, self._threads(),
+                SPAN_L2 if self.l2 is None else self.l2,
+                LOSSES[self._loss()], self.seed,
+            )  # fmt: skip
+            return SoftTraining.prepare(
+                SoftCorpus(corpus, trees, entities, tags), how, tagger, self.balance, run.doing
+            )  # fmt: skip
+        everything = JointCorpus(corpus, trees, entities, tags)
         run.doing("pruning the charts")
         least = Least(self.entity_min_count, self.entity_min_documents)
         bias = USUAL_BIAS["recall" if self._by_recall else "viterbi"] if self.balance else 0.0
         training = JointTraining.prepare_joint(everything, self._settings(), tagger, least, self.sigma, bias)
         self.card_["left_out"] += training.left_out
-        self.card_ |= {
-            "trees_only": len(trees), "entities_only": len(entities), "entities": self.repairs_.entities,
-            "entities_lost": len(self.repairs_.lost),
-        }  # fmt: skip
         return training
 
     def _tags_of_rest(self, sentences: Sequence[Sentence], tagger: Tagger | None) -> list[tuple[str, ...]]:
@@ -117,16 +146,83 @@ class JointParser(JointSettings, Parser):
             raise DovetailError(f"entities-only sentence {lacking} has no layer 'pos', which tags='given' needs")
         return [sentence.layers["pos"] for sentence in sentences]
 
-    def _tuned(self, model: JointModel, held_out: list[Sentence], training: Any) -> JointModel:
+    def _dev_scorer(self, training: Any, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
+        if not self._soft:
+            return super()._dev_scorer(training, held_out)
+        training.dev_text = self._soft_text(training.model, held_out)
+        scorer: Callable[[NDArray[np.float64]], float] = training.dev_scorer(
+            training.dev_text, held_out, self._by_recall
+        )
+        return scorer
+
+    def _held_out_score(self, held_out: list[Sentence], training: Any) -> float:
+        if not self._soft:
+            return super()._held_out_score(held_out, training)
+        return self._score_of(held_out, self._soft_decoder().answers(training.dev_text))
+
+    def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
         """The model with the bias of entities that scores best on dev; of equal ones, the smallest."""
+        gold = [sentence.spans for sentence in held_out]
+        if self._soft:
+            if not self.balance:
+                return model
+            every = SoftDecoder(model, self._by_recall).by_each(training.dev_text, BONUSES.tolist())
+            scores = dict(zip(BONUSES.tolist(), (_entity_f1(gold, own) for own in every), strict=True))
+            return replace(model, bonus=best_bias(BONUSES, scores.__getitem__))
         model = super()._tuned(model, held_out, training)
         if not self.balance:
             return model
-        gold, biases = [sentence.spans for sentence in held_out], BIASES.tolist()
-        models = [replace(model, bias=bias) for bias in biases]
-        every = answers(Decoder(model, self.decode == "recall"), training.dev_text, self._threads(), models)
-        f1 = {b: nested_scores(gold, [p.spans or () for p in own]).all.f1 for b, own in zip(biases, every, strict=True)}
+        biases = BIASES.tolist()
+        every = self._by_each([replace(model, bias=bias) for bias in biases], training.dev_text)
+        f1 = {b: _entity_f1(gold, own) for b, own in zip(biases, every, strict=True)}
         return replace(model, bias=best_bias(BIASES, f1.__getitem__))
+
+    def _by_each(self, models: Sequence[JointModel], text: Sequence[Sequence[Passage]]) -> list[list[Answer]]:
+        """The answers of models that differ in their bias alone."""
+        return answers(Decoder(models[0], self._by_recall), text, self._threads(), models)
+
+    # answers of coupled structures
+
+    def _answers(self, sentences: list[Sentence], probabilities: bool) -> list[Answer]:
+        if not self._soft:
+            return super()._answers(sentences, probabilities)
+        if not sentences:
+            return []
+        return self._soft_decoder(probabilities).answers(self._soft_text(self._model(), sentences))
+
+    def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
+        if not self._soft:
+            return super()._kbest(sentences, k)
+        return self._soft_decoder().kbest(self._soft_text(self._model(), sentences, whole=True), k)
+
+    def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
+        if not self._soft:
+            return super()._sample(sentences, n, rng)
+        return self._soft_decoder().sample(self._soft_text(self._model(), sentences, whole=True), n, rng)
+
+    def predict_marginals(self, X: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
+        """For every sentence all constituents that are more probable than ``least``, with their probabilities."""
+        if not self._soft:
+            return super().predict_marginals(X, least)
+        check_probability("least", least)
+        corpus = as_sentences(X)
+        return self._soft_decoder().constituents(self._soft_text(self._model(), corpus), least) if corpus else []
+
+    def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
+        """Why words ``start`` up to ``end`` are a constituent of the best tree; of one grammar alone."""
+        if self._soft:
+            raise DovetailError("only trees of one grammar can be explained, not those with coupling='soft'")
+        return super().explain(sentence, start, end, label)
+
+    def _soft_decoder(self, probabilities: bool = False) -> SoftDecoder:
+        return SoftDecoder(self._model(), self._by_recall, probabilities, self.engine)
+
+    def _soft_text(self, model: SoftModel, corpus: Sequence[Sentence], whole: bool = False) -> Text:
+        return self._text(model.brackets, corpus, whole)
+
+    def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
+        stored: Any = SoftModel if self._soft else JointModel
+        self.model_ = stored.from_file(header, arrays)
 
     def predict_entities(self, sentences: Iterable[Any], threshold: float = 0.0) -> list[list[Span]]:
         """The entities of every sentence, each with its probability."""
@@ -138,12 +234,14 @@ class JointParser(JointSettings, Parser):
 
     def _score_of(self, gold: Sequence[Sentence], found: Sequence[Answer]) -> float:
         """The mean of bracket F1 and entity F1, in percent."""
-        trees = bracket_scores(gold_trees(gold, "gold"), [answer.tree for answer in found]).f1
-        entities = nested_scores([s.spans for s in gold], [answer.spans or () for answer in found]).all.f1
-        return (trees + entities) / 2
+        return joint_score(gold, found)
 
     def _dev_gold(self, held_out: list[Sentence]) -> list[Sentence]:
         return held_out
+
+
+def _entity_f1(gold: Sequence[Sequence[Span]], found: Sequence[Answer]) -> float:
+    return float(nested_scores(gold, [answer.spans or () for answer in found]).all.f1)
 
 
 def _outermost(sentences: Iterable[Sentence]) -> list[Sentence]:

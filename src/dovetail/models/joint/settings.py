@@ -7,12 +7,22 @@ from typing import ClassVar
 
 from dovetail.models import settings
 from dovetail.models.parser.settings import TreeParserSettings
+from dovetail.models.settings import setting
 
 
 @dataclass(kw_only=True, eq=False)
 class JointSettings(TreeParserSettings):
     """Those of a parser, and of its entities."""
 
+    coupling: str = setting(
+        "grammar", "Trees and entities in one grammar, or in two structures that are coupled softly.",
+        choices=("grammar", "soft"),
+    )  # fmt: skip
+    """soft: brackets without a grammar, entities as segments, and a score for what they have at the same spans."""
+    engine: str = setting(
+        "bp", "What chooses the answers of --coupling soft.", choices=("bp", "dual", "gibbs"), hidden=True
+    )
+    """bp: each structure by what the other tells it; dual, gibbs: the best pair."""
     entity_min_count: int = settings.min_count(
         2, help="Minimum number of occurrences of an entity feature.", hidden=True
     )

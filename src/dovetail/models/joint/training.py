@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.errors import DovetailError
+from dovetail.evaluate.brackets import bracket_scores
+from dovetail.evaluate.nested import nested_scores
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.compile.documents import document_numbers, documents_with, nothing_left
 from dovetail.grammars.clean import clean_tree
@@ -21,8 +23,10 @@ from dovetail.learning.losses import Loss, likelihood
 from dovetail.learning.objective import Objective
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
+from dovetail.models.answer import Answer
 from dovetail.models.joint.model import JointModel, widened
 from dovetail.models.parser.carry import carried
+from dovetail.models.parser.data import gold_trees
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.parser.training import ParserSettings, ParserTraining, TreebankText, rule_start, tree_objective
 from dovetail.models.tagger.estimator import Tagger
@@ -325,3 +329,10 @@ class JointTraining(ParserTraining):
         return self.model.with_weights(
             whole.weights_of(0, weight) if isinstance(whole, HierarchicalObjective) else weight
         )
+
+
+def joint_score(gold: Sequence[Sentence], found: Sequence[Answer]) -> float:
+    """The mean of bracket F1 and entity F1, in percent."""
+    trees = bracket_scores(gold_trees(gold, "gold"), [answer.tree for answer in found]).f1
+    entities = nested_scores([s.spans for s in gold], [answer.spans or () for answer in found]).all.f1
+    return (trees + entities) / 2
