@@ -128,7 +128,7 @@ class JointParser(JointSettings, Parser):
                 LOSSES[self._loss()], self.seed,
             )  # fmt: skip
             return SoftTraining.prepare(
-                SoftCorpus(corpus, trees, entities, tags), how, tagger, self.balance, run.doing
+                SoftCorpus(corpus, trees, entities, tags), how, tagger, run.doing
             )  # fmt: skip
         everything = JointCorpus(corpus, trees, entities, tags)
         run.doing("pruning the charts")

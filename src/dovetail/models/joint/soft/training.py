@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from dovetail.arrays import offsets_of, taken
 from dovetail.errors import DovetailError
-from dovetail.evaluate.nested import nested_scores
 from dovetail.features.algebra.span_sets import span_features
 from dovetail.features.resources.clusters import Clusters
 from dovetail.grammars.brackets import bracketed
@@ -27,7 +26,6 @@ from dovetail.learning.objective import Objective
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.learning.priors import Prior
-from dovetail.learning.tuning import best_bias
 from dovetail.models.joint.soft.couplings import Couplings, collapsed, top_of
 from dovetail.models.joint.soft.decoding import SoftDecoder
 from dovetail.models.joint.soft.model import SoftModel
@@ -128,20 +126,17 @@ class SoftTraining(Training):
     model: SoftModel
     scorer: CoupledScorer
     gold: Both
-    spans: Sequence[Sequence[Any]]
-    """The entities of the sentences of the scorer."""
     objective: Objective
     prior: Prior
     settings: SoftSettings
     size: int
-    balance: bool
     dev_text: Text | None = field(default=None, init=False, repr=False)
 
     memory = None
 
     @classmethod
     def prepare(
-        cls, corpus: SoftCorpus, how: SoftSettings, tagger: Tagger | None, balance: bool, say: Callable[[str], None]
+        cls, corpus: SoftCorpus, how: SoftSettings, tagger: Tagger | None, say: Callable[[str], None]
     ) -> SoftTraining:
         """Train the models, and score the sentences that have both."""
         every = range(len(corpus.both))
@@ -165,12 +160,10 @@ class SoftTraining(Training):
                 own = trained_brackets(corpus, rest, how, None), trained_entities(corpus, rest, types, longest, how)
             some = inside[:: max(1, len(every) // COUPLED)]
             fresh.append(_Fresh.of([corpus.both[i] for i in some], [corpus.tags[i] for i in some], *own, how))
-        return cls._of_fresh(model, fresh, how, balance, len(every))
+        return cls._of_fresh(model, fresh, how, len(every))
 
     @classmethod
-    def _of_fresh(
-        cls, model: SoftModel, fresh: Sequence[_Fresh], how: SoftSettings, balance: bool, size: int
-    ) -> SoftTraining:
+    def _of_fresh(cls, model: SoftModel, fresh: Sequence[_Fresh], how: SoftSettings, size: int) -> SoftTraining:
         """The objective of the couplings."""
         couplings = Couplings.of(top for each in fresh for top in each.tops())
         made = [each.coupled(couplings) for each in fresh]
@@ -196,7 +189,7 @@ class SoftTraining(Training):
 
         ready = replace(model, couplings=couplings, weight=np.zeros(scorer.parameters, np.float32))
         objective = Objective(scorer, gold, how.loss)
-        return cls(ready, scorer, Both(brackets, segments), spans, objective, Prior(how.l2), how, size, balance)
+        return cls(ready, scorer, Both(brackets, segments), objective, Prior(how.l2), how, size)
 
     def start(self, init: Any = None) -> Floats:
         """Zeros, or the couplings of another model, where it has the same."""
@@ -215,26 +208,13 @@ class SoftTraining(Training):
         """What a checkpoint belongs to."""
         return [self.gold.first.begin, self.gold.first.label, self.gold.second.start, self.scorer.links.begin]
 
-    def plain(self, weight: Floats) -> SoftModel:
-        """The model with these couplings."""
-        return self.model.with_weights(weight)
-
     def export(self, weight: Floats) -> SoftModel:
-        """The trained model; what an entity is worth is chosen on the sentences of the scorer."""
-        model = self.plain(weight)
-        if not self.balance:
-            return model
-        batch, decoder = self.scorer.batch(model.weight.astype(np.float64)), SoftDecoder(model)
-
-        def f1(bonus: float) -> float:
-            found = decoder.spans_of(model.with_bonus(batch.informed[1], bonus).best(), batch)
-            return float(nested_scores(self.spans, found).all.f1)
-
-        return replace(model, bonus=best_bias(BONUSES, f1))
+        """The trained model."""
+        return self.model.with_weights(weight)
 
     def dev_scorer(self, text: Text, dev: Sequence[Sentence], by_recall: bool) -> Callable[[Floats], float]:
         """From weights to the mean of bracket F1 and entity F1 on other sentences, which are looked at once."""
-        return lambda weight: joint_score(dev, SoftDecoder(self.plain(weight), by_recall).answers(text))
+        return lambda weight: joint_score(dev, SoftDecoder(self.export(weight), by_recall).answers(text))
 
 
 class _Coupled(NamedTuple):
