@@ -120,9 +120,9 @@ def test_dev_is_pruned_once_and_searched_once_a_pass(kind: str, monkeypatch: pyt
     new, train, others = MODELS[kind]
     masks: list[int] = []
     searches: list[int] = []
-    prune, search = Pruner.mask, batch.viterbi
+    prune, search = Pruner.mask, batch.search.viterbi
     monkeypatch.setattr(Pruner, "mask", lambda *how, **more: (masks.append(1), prune(*how, **more))[1])
-    monkeypatch.setattr(batch, "viterbi", lambda *how: (searches.append(1), search(*how))[1])
+    monkeypatch.setattr(batch.search, "viterbi", lambda *how: (searches.append(1), search(*how))[1])
     new(iterations=4).fit(train, dev=others)
     assert len(masks) == len(train) + len(others)
     assert len(searches) == 5 * len(others)  # dev is scored at the end, too
