@@ -111,7 +111,10 @@ def test_every_number_has_bounds_and_every_wrong_value_is_refused(
     kind: type[Training], run: Run, tmp_path: Path
 ) -> None:
     options = setting_options_of(kind)
+    taken = getattr(dovetail, kind.model)().get_params()
     for f, known in settings_of(kind):
+        if f.name not in taken:  # settled by what the model is
+            continue
         wrong = list(wrong_values(f, known))
         assert wrong or not re.match("int|float", str(f.type)), f"{f.name} has neither bounds nor choices"
         for value in wrong:

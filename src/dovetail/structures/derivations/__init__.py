@@ -16,7 +16,7 @@ from typing import Any
 from dovetail.errors import InputError
 from dovetail.structures.contract import Structure, named
 from dovetail.structures.derivations.grammars import grammar, nested
-from dovetail.structures.derivations.listed import chain, graphed
+from dovetail.structures.derivations.listed import chain, graphed, ruled
 from dovetail.structures.derivations.weighed import Derivations, empty
 
 __all__ = ["BUILDERS", "Derivations", "derivations", "empty"]
@@ -46,6 +46,7 @@ Builder = Callable[[Any, int, int | None], Derivations]
 BUILDERS: dict[str, Builder] = {
     "ChainBatch": chain,
     "Graphed": graphed,
+    "RuledBatch": ruled,
     "GrammarBatch": grammar,
     "NestedBatch": nested,
     "Groups": _groups,

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dovetail.structures.contract import Integers
-from dovetail.structures.derivations.weighed import Derivations, check_edges, empty
+from dovetail.structures.derivations.weighed import NONE, Derivations, check_edges, empty
+from dovetail.structures.grammar.parts import cells
 from dovetail.structures.hypergraph import Graphed, Hypergraph
 
 if TYPE_CHECKING:
     from dovetail.structures.chain import ChainBatch
+    from dovetail.structures.ruled import RuledBatch
 
 
 def graphed(batch: Graphed[Any, Any, Any], sentence: int, most: int | None = None) -> Derivations:
@@ -43,6 +45,37 @@ def chain(batch: ChainBatch, sentence: int, most: int | None = None) -> Derivati
     last = np.arange(begin, states) if n == 1 else np.arange(size**order)
     kinds.append((root, 1 + (n - 1) * states + last, 0, -1, end + last % size))
     return Derivations.weighed(Hypergraph.of(root + 1, kinds), batch, sentence)
+
+
+def ruled(batch: RuledBatch, sentence: int, most: int | None = None) -> Derivations:
+    """The bracketings of a sentence: an item for every label of every span, an edge for every rule at every split."""
+    n, size = int(np.diff(batch.offsets)[sentence]), batch.labels
+    if n == 0:
+        return empty()
+    check_edges(n * (n * n - 1) // 6 * size**3 + n * size, most)
+    first = int(batch.rows[sentence])
+    span, rule = batch.potentials.span[first : int(batch.rows[sentence + 1])], batch.potentials.rule
+    i, k, j = (each.ravel() for each in np.indices((n + 1,) * 3))
+    split = (i < k) & (k < j)
+    i, k, j = (each[split, None, None, None] for each in (i, k, j))
+    x, a, b = (each[None] for each in np.indices((size,) * 3))
+    word, label = np.arange(n)[:, None], np.arange(size)
+    leaf = (cells(n, word, word + 1) * size + label).ravel()
+    whole = (cells(n, i, j) * size + x).ravel()
+    root, none = len(span) * size, np.full(len(leaf), NONE)
+    top = int(cells(n, 0, n)) * size + label
+    own = np.concatenate([leaf, whole])
+    begin, end = np.triu_indices(n)
+    return Derivations.of(
+        np.append(np.repeat(end - begin, size), n),
+        np.concatenate([own, np.full(size, root)]),
+        (
+            np.concatenate([none, (cells(n, i, k) * size + a).ravel(), top]),
+            np.concatenate([none, (cells(n, k, j) * size + b).ravel(), np.full(size, NONE)]),
+        ),
+        np.concatenate([span.ravel()[leaf], (span.ravel()[whole] + (rule[x, a, b] + 0.0 * i).ravel()), np.zeros(size)]),
+        {"span": (np.arange(len(own)), first * size + own)},
+    )
 
 
 def _steps(n: int, labels: int, order: int) -> list[tuple[int, int, Integers]]:
