@@ -217,7 +217,7 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
     weight = optimiser.minimise(loss, training.prior, start, monitor, curvature=training.curvature())
     trained = time.perf_counter()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    tagger = Tagger(features=feature_set(args.set), threads=args.threads)
+    tagger = Tagger(features=feature_set(args.set), consistency="none", threads=args.threads)
     tagger.model_ = training.export(weight)
     raw = [Sentence(s.words, {"pos": pos_of(s)}) for s in dev]
     tagger.predict(raw[:50])
@@ -243,7 +243,8 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
 def prepare(train: list[Sentence], args: argparse.Namespace) -> ChainTraining:
     from dovetail.models.tagger.estimator import Tagger
 
-    tagger = Tagger(l2=args.l2, min_count=1, observed_only=True, constrain=False, threads=args.threads)
+    how = {"l2": args.l2, "min_count": 1, "observed_only": True, "constrain": False, "consistency": "none"}
+    tagger = Tagger(**how, threads=args.threads)
     return tagger.prepared(train, feature_set(args.set))
 
 

@@ -76,9 +76,12 @@ class Consistency:
         return batch if made is None else batch.plus(*made.evidence(self.engine))
 
     def text(self, batch: Structure[Any, Any], columns: Columns, of_label: Integers) -> CoupledText | None:
-        """The graph of linked words, if there are any that matter."""
+        """The graph of linked words, if there are any that matter; sentences that stand alone are left alone."""
+        together = columns.documents is not None and (np.diff(columns.documents) == 0).any()
+        if not self.strength or not together:
+            return None
         links = links_of(columns)
-        if not self.strength or not len(links):
+        if not len(links):
             return None
         return CoupledText(batch, links, of_label, self.strength * self.table)
 
