@@ -108,7 +108,9 @@ if __name__ == "__main__":
     train, held_out = domains("train", args.sentences), domains(args.split, None)
     tune = {name: sentences[::2] for name, sentences in held_out.items()}
     scored = {name: sentences[1::2] for name, sentences in held_out.items()}
-    tagger = Tagger(features=args.features, l2=args.l2, iterations=args.iterations, threads=args.threads)
+    tagger = Tagger(
+        features=args.features, consistency="agree", l2=args.l2, iterations=args.iterations, threads=args.threads
+    )
     rows, counts = [], {}
     for strategy, published in PUBLISHED.items():
         began = time.perf_counter()

@@ -81,7 +81,7 @@ if __name__ == "__main__":
     args = parser.parse_args()
     ignored = {"ignore": ["pos", "chunk"]} if args.no_pos else {}
     configurations = [
-        Configuration("plain", {"features": "plain", "l2": 1.0, "agree": False, "balance": False, **ignored}),
+        Configuration("plain", {"features": "plain", "l2": 1.0, "consistency": "none", "balance": False, **ignored}),
         Configuration("documents", ignored),
         Configuration("clusters", {"clusters": clusters_in(args.folder), **ignored}),
     ]

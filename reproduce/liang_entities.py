@@ -66,7 +66,8 @@ def semi_markov(clusters: Clusters | None) -> Any:
 
 
 def model(name: str, clusters: Clusters | None, **settings: Any) -> Any:
-    """The model of a row."""
+    """The model of a row; it sees one sentence at a time, as the published ones do."""
+    settings |= {"consistency": "none"}
     if name.startswith("SM"):
         return Segmenter(target="ner", model="semi-markov", features=semi_markov(clusters), **settings)
     return Tagger(features=markov(clusters), order=2, observed_only=True, **settings)

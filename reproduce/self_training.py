@@ -46,7 +46,7 @@ if __name__ == "__main__":
     features = FeatureSet.named("ner").joined(**as_resources(read_clusterings([args.clusters])))
 
     def tagger() -> Tagger:
-        return Tagger(features=features, ignore=("pos", "chunk"), threads=args.threads)
+        return Tagger(features=features, ignore=("pos", "chunk"), consistency="agree", threads=args.threads)
 
     rows = []
     for size in map(int, args.sizes.split(",")):

@@ -21,6 +21,7 @@ if __name__ == "__main__":
             min_count=1,
             observed_only=True,
             iterations=150,
+            consistency="none",
             threads=args.threads,
         ).fit(train)
         scores = entity_scores([s.layers["ner"] for s in gold], tagger.predict(gold))

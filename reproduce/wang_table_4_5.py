@@ -20,6 +20,7 @@ if __name__ == "__main__":
                 constrain=constrain,
                 l2=1 / (2 * 20),
                 min_count=1,
+                consistency="none",
                 threads=args.threads,
             ).fit(train)
             rows.append(

@@ -46,7 +46,7 @@ def clusters(raw: Path, folder: Path) -> dict[str, Any]:
 
 def trained(texts: Sequence[Corpus], resources: dict[str, Any], threads: int | None) -> Tagger:
     """What the corpora share."""
-    pattern = Tagger(features=FeatureSet.named("ner").joined(**resources), threads=threads)
+    pattern = Tagger(features=FeatureSet.named("ner").joined(**resources), consistency="agree", threads=threads)
     taggers = MultiDomainTagger(tagger=pattern, sigma=SIGMA)
     taggers.fit({t.name: t.train for t in texts}, dev={t.name: t.dev for t in texts})
     return honest(taggers.tagger_of().pruned(SMALLEST), [s for t in texts for s in t.dev])
