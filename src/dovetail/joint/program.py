@@ -19,8 +19,6 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_matrix
 
 from dovetail.arrays import taken
 from dovetail.errors import InputError
@@ -82,6 +80,9 @@ class Program:
 
     def solve(self, time_limit: float, gap: float) -> Outcome:
         """The best columns that HiGHS finds."""
+        from scipy.optimize import Bounds, LinearConstraint, milp  # slow to load, and most models never solve one
+        from scipy.sparse import csr_matrix
+
         row, column, value = (np.concatenate(each) for each in zip(*self._rows, strict=True))
         matrix = csr_matrix((value, (row, column)), (self.height, self.columns))
         low, high = (np.concatenate(each) for each in zip(*self._limits, strict=True))

@@ -13,8 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from dovetail.joint.graph import Coupling, Group
 from dovetail.structures.contract import Booleans, Floats, Integers, Parts, Structure
@@ -273,6 +271,9 @@ class Wiring:
         return np.concatenate(found) if found else np.zeros(0, np.int64)
 
     def _components(self) -> tuple[int, Integers]:
+        from scipy.sparse import coo_matrix  # a fifth of a second, which text without links need not wait for
+        from scipy.sparse.csgraph import connected_components
+
         left, right = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for coupling in self.couplings:
             for argument in coupling.arguments[1:]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from dovetail.errors import InputError
 from dovetail.joint.graph import Graph
@@ -217,6 +216,8 @@ def _smooth(search: Search, evaluations: int, temperatures: Any) -> int:
                 weight = np.exp(joint - joint.max(axis=1, keepdims=True))
                 slope.append((probability[place] - weight / weight.sum(axis=1, keepdims=True)).ravel())
         return total, np.concatenate(slope)
+
+    from scipy.optimize import minimize  # slow to load, and the other engines do without
 
     for temperature in temperatures:
         limits = {"maxiter": evaluations, "maxfun": evaluations}
