@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dovetail.models.segmenter.estimator import Segmenter
     from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.formats import read, write
+    from dovetail.text.frames import Frame
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
 
@@ -53,10 +54,11 @@ if TYPE_CHECKING:
     """What a model file may hold."""
 
 __all__ = [
-    "DependencyParser", "Document", "DovetailError", "FeatureSet", "InputError", "JointParser", "ModelFileError",
-    "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Segmenter", "Sentence", "Span", "Tagger",
-    "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars",
-    "learning", "load", "models", "read", "scorers", "segment", "structures", "text", "token_scores", "write",
+    "DependencyParser", "Document", "DovetailError", "FeatureSet", "Frame", "InputError", "JointParser",
+    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Segmenter", "Sentence",
+    "Span", "Tagger", "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate",
+    "features", "grammars", "learning", "load", "models", "read", "scorers", "segment", "structures", "text",
+    "token_scores", "write",
 ]  # fmt: skip
 
 _KINDS = {
@@ -74,6 +76,7 @@ _KINDS = {
 _HOMES = dict(_KINDS.values()) | {
     "Document": "text.sentence",
     "FeatureSet": "features.algebra.sets",
+    "Frame": "text.frames",
     "Sentence": "text.sentence",
     "Span": "text.sentence",
     "entity_scores": "evaluate",
