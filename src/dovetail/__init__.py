@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dovetail.models.joint.estimator import JointParser
     from dovetail.models.nested.estimator import NestedTagger
     from dovetail.models.parser.estimator import Parser
+    from dovetail.models.roles.estimator import RoleLabeller
     from dovetail.models.segmenter.estimator import Segmenter
     from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.formats import read, write
@@ -49,16 +50,16 @@ if TYPE_CHECKING:
 
     Model: TypeAlias = (
         Tagger | Segmenter | NestedTagger | Parser | JointParser | DependencyParser
-        | MultiDomainTagger | MultiDomainParser
+        | MultiDomainTagger | MultiDomainParser | RoleLabeller
     )  # fmt: skip
     """What a model file may hold."""
 
 __all__ = [
     "DependencyParser", "Document", "DovetailError", "FeatureSet", "Frame", "InputError", "JointParser",
-    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Segmenter", "Sentence",
-    "Span", "Tagger", "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate",
-    "features", "grammars", "learning", "load", "models", "read", "scorers", "segment", "structures", "text",
-    "token_scores", "write",
+    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "RoleLabeller",
+    "Segmenter", "Sentence", "Span", "Tagger", "__version__", "active", "clusters", "curves", "embedded",
+    "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "read", "scorers", "segment",
+    "structures", "text", "token_scores", "write",
 ]  # fmt: skip
 
 _KINDS = {
@@ -68,6 +69,7 @@ _KINDS = {
     "joint": ("JointParser", "models.joint.estimator"),
     "nested": ("NestedTagger", "models.nested.estimator"),
     "parser": ("Parser", "models.parser.estimator"),
+    "roles": ("RoleLabeller", "models.roles.estimator"),
     "segmenter": ("Segmenter", "models.segmenter.estimator"),
     "tagger": ("Tagger", "models.tagger.estimator"),
 }

@@ -31,10 +31,10 @@ class FrameBatch(Graphed[FramePotentials, Labels, list[Labels]]):
     their ends. once: [L], for labels that may be used once a number from 0, for others -1; labels of one number
     exclude each other. Answers are labels [N], -1 for candidates that are no argument.
 
-    >>> potentials = FramePotentials(np.log([[2.0, 1.0], [3.0, 1.0], [1.0, 1.0]]))
+    >>> potentials = FramePotentials(np.log([[2.0, 1.5], [3.0, 1.0], [1.0, 1.0]]))
     >>> batch = FrameBatch(potentials, [0, 3], begin=[0, 1, 0], end=[1, 2, 2], once=[0, -1])
     >>> np.exp(batch.log_partition()).round(2)
-    array([16.])
+    array([18.5])
     >>> batch.best()
     array([ 1,  0, -1], dtype=int32)
     """

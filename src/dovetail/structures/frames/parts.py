@@ -26,7 +26,7 @@ class Places(NamedTuple):
 
     before: Labels  # [N]: the last boundary that is not after the first word of a candidate
     after: Labels  # [N]: that at its end
-    count: Labels  # [n]: the boundaries of each frame, besides 0
+    ends: Labels  # [n]: the boundaries of each frame, besides 0
 
     @classmethod
     def of(cls, begin: Labels, end: Labels, offsets: Integers) -> Places:
