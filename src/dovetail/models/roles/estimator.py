@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from dovetail.learning.monitor import Monitor
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
-from dovetail.models.inputs import as_sentences, check_probability, labelled
+from dovetail.models.inputs import as_sentences, check_examples, check_probability, labelled
 from dovetail.models.parser.estimator import Parser
 from dovetail.models.roles.decoding import all_arguments, best_arguments, combined, ranked_arguments, written
 from dovetail.models.roles.explain import ArgumentExplanation, explain_argument
@@ -81,6 +82,7 @@ class RoleLabeller(RoleSettings, Estimator):
         longest = self.max_length or max(map(len, corpus), default=0)
         kept = [sentence for sentence in corpus if 0 < len(sentence) <= longest]
         self.card_["left_out"] = len(corpus) - len(kept)
+        check_examples(kept, None, what)
         if not any(frame.arguments for sentence in kept for frame in sentence.frames or ()):
             raise DovetailError("the training data has no arguments; check the file and its format")
         return kept
@@ -134,13 +136,18 @@ class RoleLabeller(RoleSettings, Estimator):
         training.weight = self._minimise(training, monitor, run)
         self.model_ = training.export(training.weight)
         self.card_ |= {"stopped": monitor.reason, **self.model_.sizes()}
-        if self.ranked:
-            with self._keeping_what_there_is():
-                joint = training.joint(self.ranked, lambda objective: self._minimised(objective, training), run.doing)
-                self.model_ = replace(self.model_, joint=joint)
-        if held_out is not None:
-            self.card_["dev"] = self.score(held_out, gold_trees=True)
+        training.told = run.doing
+        with self._keeping_what_there_is():
+            self.model_ = self._tuned(self.model_, held_out or [], training)
+            if held_out is not None:
+                self.card_["dev"] = self.score(held_out, gold_trees=True)
         self._forget_checkpoint(run)
+
+    def _tuned(self, model: RoleModel, held_out: list[Sentence], training: RoleTraining) -> RoleModel:
+        """The model with a joint one, if it is to have one; held-out sentences decide nothing."""
+        if not self.ranked:
+            return model
+        return replace(model, joint=training.joint(self.ranked, lambda own: self._minimised(own, training)))
 
     def _minimised(self, objective: Any, training: RoleTraining) -> Floats:
         start, monitor = np.zeros(objective.parameters), Monitor(watched=False)
@@ -167,11 +174,34 @@ class RoleLabeller(RoleSettings, Estimator):
 
     # answers
 
-    def stages(self) -> list[Estimator]:
+    # as a stage of a pipeline
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The frames, and the tree that they are read from where that is not given."""
+        return ("frames",) if "tree" in self._layers_read() else ("frames", "tree", "pos")
+
+    def stages(self) -> list[Any]:
         """The models that work one after another: a tagger of parts of speech if there is one, a parser, and this."""
-        parser = self._model().parser
-        tagger = None if parser is None else parser._model().tagger
-        return [stage for stage in (tagger, parser, self) if stage is not None]
+        parser: Any = self._model().parser
+        if parser is None:
+            return [self]
+        tagger = parser._model().tagger
+        before = parser.stages() if hasattr(parser, "stages") else [*([] if tagger is None else [tagger]), parser]
+        return [*before, self.reading()]
+
+    def reading(self) -> Self:
+        """The labeller, that reads the tree of each sentence."""
+        if self._model().parser is None:
+            return self
+        found = copy(self)
+        found.model_ = replace(self._model(), parser=None)
+        return found
+
+    def _draws(self, sentences: Sequence[Any], counts: Sequence[int], rngs: Sequence[Any]) -> Iterator[list[Answer]]:
+        """So many answers to each sentence, drawn with a generator of its own."""
+        for sentence, count, rng in zip(sentences, counts, rngs, strict=True):
+            yield from self._sample([sentence], count, rng)
 
     def predict(self, X: Iterable[Any]) -> list[tuple[Frame, ...]]:
         """The frames of every sentence."""
@@ -193,6 +223,8 @@ class RoleLabeller(RoleSettings, Estimator):
         """Frames; and trees with parts of speech, where sentences had none."""
         whole, frames = self._looked(sentences)
         some = [own for sentence, own in zip(whole, frames, strict=True) if len(sentence)]
+        if not probabilities:
+            some = [tuple(replace(frame, probability=None) for frame in own) for own in some]
         found = iter(best_arguments(self._model(), _words(whole), some, probabilities, self._threads()))
         for before, after in zip(sentences, whole, strict=True):
             yield _answer(before, after, next(found) if len(after) else ())
@@ -290,7 +322,7 @@ class RoleLabeller(RoleSettings, Estimator):
 
     def _layers_read(self) -> tuple[str, ...]:
         parser: Parser | None = self._model().parser
-        return () if parser is None else parser.needs
+        return ("tree",) if parser is None else parser.needs
 
 
 def with_frames(sentence: Sentence, frames: Any) -> Sentence:

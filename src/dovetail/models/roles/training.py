@@ -48,7 +48,8 @@ class RoleTraining(Training):
     l2: float
     fold: Int64s
     """The part of the data that each predicate is in."""
-    dev: Any = field(default=None, init=False, repr=False)
+    told: Callable[[str], Any] = field(default=print, init=False, repr=False)
+    """What hears of every step."""
 
     @classmethod
     def prepare(
@@ -88,13 +89,13 @@ class RoleTraining(Training):
         """What a checkpoint belongs to."""
         return [self.model.keys, self.gold]
 
-    def joint(self, size: int, minimise: Callable[[Objective], Floats], told: Callable[[str], Any]) -> JointModel:
+    def joint(self, size: int, minimise: Callable[[Objective], Floats]) -> JointModel:
         """A joint model, from lists of so many frames that local models of the other parts of the data make."""
         found = np.full((size, len(self.gold)), -1, np.int32)
         scores = np.full((self.size, size), -np.inf)
         parts = int(self.fold.max(initial=0)) + 1
         for part in range(parts):
-            told(f"labels of the joint model, part {part + 1} of {parts}")
+            self.told(f"labels of the joint model, part {part + 1} of {parts}")
             inside, rest = np.flatnonzero(self.fold == part), np.flatnonzero(self.fold != part)
             if not len(rest):
                 rest = inside
@@ -103,7 +104,7 @@ class RoleTraining(Training):
             weight = minimise(replace(self.objective, scorer=own, gold=gold))
             some, scores[inside] = best_frames(self.scorer.some(inside).batch(weight), size)
             found[:, taken(self.scorer.offsets, inside)[0]] = some
-        told("joint model")
+        self.told("joint model")
         keys = frame_keys(self.text, found, self.model.labels)
         return JointModel.learnt(keys, scores, self._nearest(found, scores), JOINT_L2, 2)
 

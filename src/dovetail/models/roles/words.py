@@ -119,18 +119,19 @@ class WordModel:
 
         Lemmas and senses that are missing are filled in.
         """
-        seen = described(sentences, self.lemmas)
+        found = [_bare(sentence.frames) for sentence in sentences]
+        which = [i for i, own in enumerate(found) if own is None]
+        seen = described([sentences[i] for i in which], self.lemmas)
         labels = self.tagger.classes_
         no = labels.index(NO) if NO in labels else -1
-        found = []
-        for sentence, chances in zip(seen, self.tagger.predict_marginals(seen), strict=True):
+        for i, sentence, chances in zip(which, seen, self.tagger.predict_marginals(seen), strict=True):
             is_predicate = 1.0 - chances[:, no] if no >= 0 else np.ones(len(chances))
             given = sentence.frames
             if given is None:
                 places = np.flatnonzero(chances.argmax(axis=1) != no).tolist()
                 given = tuple(Frame(place, probability=float(is_predicate[place])) for place in places)
-            found.append(tuple(self._complete(frame, sentence, chances) for frame in given))
-        return found
+            found[i] = tuple(self._complete(frame, sentence, chances) for frame in given)
+        return [own or () for own in found]
 
     def _complete(self, frame: Frame, sentence: Sentence, chances: NDArray[np.float64]) -> Frame:
         lemma = frame.lemma or sentence.layers["lemma"][frame.predicate]
@@ -159,6 +160,13 @@ class WordModel:
             raise ValueError("there is no tagger of senses")
         senses = {str(lemma): dict(own) for lemma, own in header["senses"].items()}
         return cls(Lemmas(dict(header["words"]), dict(header["endings"])), senses, tagger)
+
+
+def _bare(frames: Sequence[Frame] | None) -> tuple[Frame, ...] | None:
+    """Frames without their arguments; None where any of them lacks its lemma or its sense."""
+    if frames is None or any(frame.lemma is None or frame.sense is None for frame in frames):
+        return None
+    return tuple(frame.with_arguments(()) for frame in frames)
 
 
 def lemma_of(frame: Frame) -> str:
