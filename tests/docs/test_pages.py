@@ -26,6 +26,7 @@ COMMANDS = {
     "train joint": "joint.md",
     "train nested": "nested.md",
     "train parser": "parsing.md",
+    "train roles": "roles.md",
     "train segmenter": "segment.md",
     "train tagger": "train.md",
     "select": "active-learning.md",

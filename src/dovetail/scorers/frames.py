@@ -90,7 +90,8 @@ def _list(
 
 def looked_up(keys: Iterable[Keys], index: FeatureIndex, size: int) -> FeatureLists:
     """The features of so many candidates, from their keys template by template; unknown ones are left out."""
-    table = np.array([index.number(own) for own in keys], np.int32).reshape(-1, size).T
+    rows = [index.number(own) for own in keys]
+    table = np.array(rows, np.int32).reshape(len(rows), size).T
     known = table >= 0
     ptr = np.zeros(size + 1, np.int64)
     np.cumsum(known.sum(axis=1), out=ptr[1:])

@@ -19,7 +19,7 @@ from dovetail.features.compile.trees import Nodes, TreeArrays
 from dovetail.kernel import kernel
 from dovetail.text.heads import PUNCTUATION
 
-REACH = 2
+REACH = 4
 """How far below the lowest constituent that it shares with the predicate a candidate lies, at most."""
 TEMPLATES = (
     "bias", "phrase", "phrase&class", "chain", "head", "head_tag", "path", "path&class", "above", "above&class",

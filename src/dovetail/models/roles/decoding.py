@@ -12,7 +12,7 @@ import numpy as np
 from dovetail.models.roles.joint import best_frames, frame_keys
 from dovetail.models.roles.model import Frames, RoleModel
 from dovetail.structures.contract import Floats, Labels
-from dovetail.structures.frames import FrameBatch
+from dovetail.structures.frames import FrameBatch, FramePotentials
 from dovetail.text.frames import Frame
 from dovetail.text.sentence import Sentence, Span
 
@@ -43,36 +43,43 @@ def chosen(
 
 
 def best_arguments(
-    model: RoleModel, sentences: Sequence[Sentence], frames: Frames, probabilities: bool, threads: int
+    model: RoleModel, sentences: Sequence[Sentence], frames: Frames, least: float, probabilities: bool, threads: int
 ) -> list[tuple[Frame, ...]]:
-    """The frames with their best arguments, each with its probability if that is wanted."""
-    if model.joint is None:
-        batch = model.look(sentences, frames, threads).batch
-        best = batch.best()
-        sure = batch.marginals().role if probabilities else None
-    else:
-        batch, ranked = chosen(model, sentences, frames, model.joint.size, threads)
-        top = ranked.chances.argmax(axis=1)
-        best = ranked.labels[np.repeat(top, np.diff(batch.offsets)), np.arange(batch.tokens)]
-        sure = _votes(batch, ranked) if probabilities else None
-    return written(model, batch, best, sure, frames)
+    """The frames with the arguments that are worth having, each with its probability if that is wanted."""
+    batch, table = _chances(model, sentences, frames, threads)
+    return written(model, batch, worthwhile(batch, table, least), table if probabilities else None, frames)
+
+
+def worthwhile(batch: FrameBatch, chances: Floats, least: float) -> Labels:
+    """The labels [N] with the greatest sum of probabilities less ``least`` each, [N, L]: the most expected to be right.
+
+    The most probable set as a whole is more timid: what is doubtful in it is left out.
+    """
+    worth = np.where(chances > least, chances - least, -np.inf)
+    return batch.with_potentials(FramePotentials(worth)).best()
 
 
 def all_arguments(
     model: RoleModel, sentences: Sequence[Sentence], frames: Frames, least: float, threads: int
 ) -> list[tuple[Frame, ...]]:
     """The frames with all arguments that are more probable than ``least``; they may overlap."""
-    if model.joint is None:
-        batch = model.look(sentences, frames, threads).batch
-        table = batch.marginals().role
-    else:
-        batch, ranked = chosen(model, sentences, frames, model.joint.size, threads)
-        table = _votes(batch, ranked)
+    batch, table = _chances(model, sentences, frames, threads)
     candidate, label = np.nonzero(table > least)
     begin, end, chance = batch.begin[candidate], batch.end[candidate], table[candidate, label]
     names = [model.labels[y] for y in label.tolist()]
     spans = [Span(*row) for row in zip(begin.tolist(), end.tolist(), names, chance.tolist(), strict=True)]
     return _framed(spans, np.searchsorted(candidate, batch.offsets).tolist(), frames)
+
+
+def _chances(
+    model: RoleModel, sentences: Sequence[Sentence], frames: Frames, threads: int
+) -> tuple[FrameBatch, Floats]:  # fmt: skip
+    """The probability of each label of each candidate, [N, L]."""
+    if model.joint is None:
+        batch = model.look(sentences, frames, threads).batch
+        return batch, batch.marginals().role
+    batch, ranked = chosen(model, sentences, frames, model.joint.size, threads)
+    return batch, _votes(batch, ranked)
 
 
 def ranked_arguments(model: RoleModel, sentences: Sequence[Sentence], frames: Frames, k: int, threads: int) -> Ranked:

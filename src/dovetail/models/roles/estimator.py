@@ -18,7 +18,14 @@ from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
 from dovetail.models.inputs import as_sentences, check_examples, check_probability, labelled
 from dovetail.models.parser.estimator import Parser
-from dovetail.models.roles.decoding import all_arguments, best_arguments, combined, ranked_arguments, written
+from dovetail.models.roles.decoding import (
+    all_arguments,
+    best_arguments,
+    combined,
+    ranked_arguments,
+    worthwhile,
+    written,
+)
 from dovetail.models.roles.explain import ArgumentExplanation, explain_argument
 from dovetail.models.roles.model import RoleModel, role_text
 from dovetail.models.roles.settings import RoleSettings
@@ -72,6 +79,7 @@ class RoleLabeller(RoleSettings, Estimator):
     def _examples(self, given: Any, answers: Any, what: str) -> list[Sentence]:
         """Sentences with frames, and with trees unless they are to be parsed."""
         corpus = labelled(as_sentences(given), answers, with_frames, what)
+        check_examples(corpus, None, what)
         for number, sentence in enumerate(corpus, 1):
             if sentence.frames is None:
                 raise DovetailError(f"{what} sentence {sentence.id or number} has no frames; give sentences that have")
@@ -82,7 +90,6 @@ class RoleLabeller(RoleSettings, Estimator):
         longest = self.max_length or max(map(len, corpus), default=0)
         kept = [sentence for sentence in corpus if 0 < len(sentence) <= longest]
         self.card_["left_out"] = len(corpus) - len(kept)
-        check_examples(kept, None, what)
         if not any(frame.arguments for sentence in kept for frame in sentence.frames or ()):
             raise DovetailError("the training data has no arguments; check the file and its format")
         return kept
@@ -125,7 +132,7 @@ class RoleLabeller(RoleSettings, Estimator):
     def _new_parser(self) -> Parser:
         if self.parser is not None:
             return type(self.parser)(**self.parser.get_params(deep=False))
-        return Parser(clusters=self.clusters, seed=self.seed, threads=self.threads)
+        return Parser(kind="labelled-rules", clusters=self.clusters, seed=self.seed, threads=self.threads)
 
     def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
         training = self._prepare(corpus, held_out, run)
@@ -161,7 +168,7 @@ class RoleLabeller(RoleSettings, Estimator):
 
         def rate(weight: Floats) -> float:
             batch = scorer.batch(weight)
-            found = written(model, batch, batch.best(), None, frames)
+            found = written(model, batch, worthwhile(batch, batch.marginals().role, self.least), None, frames)
             return role_scores(some, [replace(s, frames=f) for s, f in zip(some, found, strict=True)]).f1
 
         return rate
@@ -225,7 +232,7 @@ class RoleLabeller(RoleSettings, Estimator):
         some = [own for sentence, own in zip(whole, frames, strict=True) if len(sentence)]
         if not probabilities:
             some = [tuple(replace(frame, probability=None) for frame in own) for own in some]
-        found = iter(best_arguments(self._model(), _words(whole), some, probabilities, self._threads()))
+        found = iter(best_arguments(self._model(), _words(whole), some, self.least, probabilities, self._threads()))
         for before, after in zip(sentences, whole, strict=True):
             yield _answer(before, after, next(found) if len(after) else ())
 

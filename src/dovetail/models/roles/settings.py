@@ -23,11 +23,15 @@ class RoleSettings:
     gold_trees: bool = setting(False, "Learn from the trees of the training data, not from predicted ones.")
     """Without a parser, only sentences that have trees can then be annotated."""
     reach: int = setting(
-        2, "Maximum number of steps down to an argument from what holds it and the predicate.", least=1
+        4, "Maximum number of steps down to an argument from what holds it and the predicate.", least=1
     )
     """1: only sisters of the predicate and of what holds it, as Xue and Palmer have it."""
     ranked: int = setting(10, "Number of best frames among which the joint model chooses; 0 for none.", least=0)
     """The joint model looks at all arguments of a predicate together."""
+    least: float = setting(
+        0.3, "Minimum probability of an argument.", least=0, below=1, wanted="choose one below 1", metavar="P"
+    )
+    """About half of the F1 that can be had gives the best F1; more gives precision, less gives recall."""
     folds: int = setting(4, "Number of parts of the training data for jackknifing.", least=2)
     """Each is parsed by a parser of the others; the joint model learns from labels made in the same way."""
     clusters: Mapping[str, Clusters] | None = setting(None, "Clusters of words, for tagger and parser.", hidden=True)

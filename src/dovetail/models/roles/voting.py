@@ -18,8 +18,8 @@ from dovetail.structures.frames.parts import MOST
 from dovetail.text.frames import Frame
 from dovetail.text.sentence import Span
 
-LEAST = 0.35
-"""The probability that an argument must have to be worth having: about half of the F1 that can be had."""
+LEAST = 0.3
+"""The probability that an argument must have to be worth having: as in the settings of a labeller."""
 Chances = Mapping[tuple[int, int, str], float]
 
 
@@ -65,6 +65,6 @@ def best_set(chances: Chances, least: float = LEAST) -> tuple[Span, ...]:
         role[rows[start, end], columns[label]] = p - least
     begin, end_ = np.array(spans, np.int32).reshape(-1, 2).T
     once = np.array([core.index(label) if label in core else -1 for label in labels], np.int32)
-    best = FrameBatch(FramePotentials(role), [0, len(spans)], begin, end_, once).best().tolist()
+    best = FrameBatch(FramePotentials(role), np.array([0, len(spans)]), begin, end_, once).best().tolist()
     chosen = [(*span, labels[y]) for span, y in zip(spans, best, strict=True) if y >= 0]
     return tuple(Span(*part, min(1.0, worth[part])) for part in chosen)
