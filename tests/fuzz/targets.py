@@ -217,6 +217,12 @@ def _joint(path: Path) -> None:
     dovetail.JointParser(iterations=2).fit(annotated(20)).save(path)
 
 
+def _roles(path: Path) -> None:
+    from tests.models.kinds import KINDS
+
+    dovetail.RoleLabeller(gold_trees=True, iterations=2, folds=2, ranked=2).fit(KINDS["roles"].sentences).save(path)
+
+
 TARGETS = [
     Target("conll", ".conll", _files(CONLL, PAIRS, TABS), _documents),
     Target("conll.gz", ".conll.gz", lambda: [gzip.compress(CONLL, mtime=0)], _documents),
@@ -241,6 +247,7 @@ TARGETS = [
     Target("parser", "", _saved(_parser), dovetail.load, True),
     Target("nested", "", _saved(_nested), dovetail.load, True),
     Target("joint", "", _saved(_joint), dovetail.load, True),
+    Target("roles", "", _saved(_roles), dovetail.load, True),
 ]
 
 

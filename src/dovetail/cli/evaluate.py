@@ -81,7 +81,9 @@ def evaluate(
         return
     if compare or conlleval or reliability:
         raise DovetailError("--compare, --conlleval and --reliability are for entities, and this model predicts none")
-    asked = roles.questions(texts.gold, gold_trees, find_predicates) if name_of(tagger) == "roles" else texts.gold
+    asked = texts.gold
+    if name_of(tagger) == "roles":
+        asked = roles.questions(asked, gold_trees or "tree" in tagger.needs, find_predicates)
     found = list(tagger.annotate(telling(tagger, asked))) if predicted is None else texts.read(predicted)
     texts.corpora.warn()
     record = kind.scores(texts.gold, found)

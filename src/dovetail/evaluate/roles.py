@@ -143,9 +143,9 @@ def _matched(right: Iterable[Frame], found: Iterable[Frame]) -> tuple[list[Argum
 def _paired(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> list[tuple[Sequence[Frame], Sequence[Frame]]]:
     pairs: list[tuple[Sequence[Frame], Sequence[Frame]]] = []
     for number, right, found in paired_sentences(gold, predicted):
-        if right.frames is None:
+        if right.frames is None and len(right):
             raise InputError(f"gold sentence {number} has no frames to score with")
         if len(right) != len(found):
             raise InputError(f"sentence {number}: {len(right)} gold words but {len(found)} predicted")
-        pairs.append((right.frames, found.frames or ()))
+        pairs.append((right.frames or (), found.frames or ()))
     return pairs

@@ -81,7 +81,7 @@ class RoleLabeller(RoleSettings, Estimator):
         corpus = labelled(as_sentences(given), answers, with_frames, what)
         check_examples(corpus, None, what)
         for number, sentence in enumerate(corpus, 1):
-            if sentence.frames is None:
+            if sentence.frames is None and len(sentence):
                 raise DovetailError(f"{what} sentence {sentence.id or number} has no frames; give sentences that have")
             if sentence.tree is None and len(sentence) and (what == "training" or self.gold_trees):
                 raise DovetailError(f"{what} sentence {sentence.id or number} has no tree; give sentences that have")
@@ -288,15 +288,16 @@ class RoleLabeller(RoleSettings, Estimator):
         return [next(parsed) if s.tree is None and len(s) else s for s in sentences]
 
     def score(
-        self, X: Iterable[Any], y: Any = None, *, gold_trees: bool = False, find_predicates: bool = False
+        self, X: Iterable[Any], y: Any = None, *, gold_trees: bool | None = None, find_predicates: bool = False
     ) -> float:
         """F1 of arguments in percent, as the scorer of CoNLL-2005 counts. ``y`` has the frames, where ``X`` has not.
 
         Predicates and senses are those that are right, unless all is to be found; trees are those of the parser, unless
-        those of the sentences are to be used.
+        those of the sentences are to be used, or there is no parser.
         """
         gold = self._examples(X, y, "gold")
-        given = list(gold) if gold_trees else _without_trees(gold)
+        with_trees = self._model().parser is None if gold_trees is None else gold_trees
+        given = list(gold) if with_trees else _without_trees(gold)
         if find_predicates:
             given = [replace(sentence, frames=None) for sentence in given]
         return role_scores(gold, list(self.annotate(given, probabilities=False))).f1
