@@ -175,6 +175,11 @@ class Segmenter(SegmenterSettings, LinearEstimator):
 
     # answers
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The words, or entities and the layer of their tags."""
+        return ("words",) if self.words else ("spans",) if self.target is None else (self.target, "spans")
+
     def predict(self, X: Iterable[Any]) -> list[list[str]]:
         """The words of every text, or the IOB2 tags of every sentence.
 

@@ -1,0 +1,163 @@
+"""The parts of values, and values put together from parts: tags by position, spans and constituents that do not cross.
+
+Whatever the layer, a value is right part by part: a tag at a place, a span with its label, a constituent, an arc, an
+argument of a predicate, a word between two characters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import Any
+
+from dovetail.pipeline.values import FRAMES, HEAD, RELATION, SPANS, TREE, WORDS, Value, tags_of_spans
+from dovetail.text.sentence import Span
+from dovetail.text.spans import flat_tags
+from dovetail.text.tree import Tree
+
+Part = tuple[Hashable, ...]
+"""The name of a layer, and what is said there."""
+Chances = Mapping[Part, float]
+"""The probabilities of parts."""
+Weighted = Sequence[tuple[Value, float]]
+"""Values with their shares of the votes."""
+
+
+def parts_of(writes: Sequence[str], value: Value) -> list[Part]:
+    """The parts of a value.
+
+    >>> parts_of(("pos",), (("DT", "NN"),))
+    [('pos', 0, 'DT'), ('pos', 1, 'NN')]
+    """
+    found: list[Part] = []
+    named, spelled = dict(zip(writes, value, strict=True)), tags_of_spans(writes)
+    for layer, own in named.items():
+        if layer == SPANS:
+            found += [(layer, span.start, span.end, span.label) for span in own]
+        elif layer == TREE:
+            found += _constituents(own)
+        elif layer == FRAMES:
+            found += [part for frame in own for part in _of_frame(frame)]
+        elif layer == WORDS:
+            found += [(layer, *place) for place in pairwise(accumulate(map(len, own), initial=0))]
+        elif layer == RELATION and HEAD in named:
+            found += [(layer, i, *arc) for i, arc in enumerate(zip(named[HEAD], own, strict=True))]
+        elif layer != spelled:
+            found += [(layer, i, tag) for i, tag in enumerate(own)]
+    return found
+
+
+def _constituents(tree: Tree) -> list[Part]:
+    """Those of a tree less its root; the same label over the same words again is another part."""
+    places = [(TREE, start, end, node.label) for start, end, node in tree.places() if node.word is None][1:]
+    if len(set(places)) == len(places):
+        return list(places)
+    seen: Counter[Part] = Counter()
+    found: list[Part] = []
+    for place in places:
+        found.append((*place, seen[place]) if seen[place] else place)
+        seen[place] += 1
+    return found
+
+
+def _of_frame(frame: Any) -> list[Part]:
+    predicate = (FRAMES, frame.predicate)
+    return [(*predicate, frame.sense, frame.lemma), *((*predicate, s.start, s.end, s.label) for s in frame.arguments)]
+
+
+def put_together(writes: Sequence[str], votes: Weighted, chances: Chances, least: float) -> Value | None:
+    """A value of parts more probable than ``least``, the most probable first as far as they go together.
+
+    None where what is most probable at each place makes no tree or no row of words.
+    """
+    by_layer: dict[str, list[tuple[Part, float]]] = {layer: [] for layer in writes}
+    for part, chance in sorted(chances.items(), key=lambda one: -one[1]):
+        by_layer[str(part[0])].append((part, chance))
+    found: dict[str, Any] = {}
+    spelled = tags_of_spans(writes)
+    for number, layer in enumerate(writes):
+        first = votes[0][0][number]
+        if layer == SPANS:
+            found[layer] = _spans(by_layer[layer], least, _nests(votes, number))
+        elif layer == TREE:
+            found[layer] = _tree([(value[number], p) for value, p in votes], by_layer[layer], least)
+        elif layer == FRAMES:
+            found[layer] = _frames(votes, number, by_layer[layer], least)
+        elif layer == WORDS:
+            found[layer] = _words("".join(first), by_layer[layer], least)
+        elif layer == RELATION and HEAD in found and found[HEAD] is not None:
+            heads = found[HEAD]
+            found[layer] = _by_place([o for o in by_layer[layer] if o[0][2] == heads[int(str(o[0][1]))]], len(first))
+        elif layer != spelled:
+            found[layer] = _by_place(by_layer[layer], len(first))
+            if layer == HEAD and not _is_tree(found[layer]):
+                return None
+    if any(one is None for one in found.values()):
+        return None
+    if spelled is not None:
+        found[spelled] = flat_tags(found[SPANS], len(votes[0][0][writes.index(spelled)]))
+    return tuple(found[layer] for layer in writes)
+
+
+def _by_place(ranked: Iterable[tuple[Part, float]], length: int) -> tuple[Any, ...]:
+    """The most probable tag at every place."""
+    found: dict[Any, Any] = {}
+    for part, _ in ranked:
+        found.setdefault(part[1], part[-1])
+    return tuple(found[i] for i in range(length))
+
+
+def _is_tree(heads: Sequence[str]) -> bool:
+    """Whether heads, numbers of words from 1, lead every word to the one root."""
+    if sum(head == "0" for head in heads) != 1:
+        return not heads
+    for word in range(len(heads)):
+        steps, at = 0, word + 1
+        while at and steps <= len(heads):
+            at, steps = int(heads[at - 1]), steps + 1
+        if at:
+            return False
+    return True
+
+
+def _chosen(ranked: Iterable[tuple[Part, float]], least: float, clash: Callable[[Any, Any], bool]) -> list[Any]:
+    """The parts that are probable enough, less those that clash with a more probable one; their spans come third."""
+    kept: list[Any] = []
+    for part, chance in ranked:
+        if chance <= least:
+            break
+        if not any(clash(part, other) for other in kept):
+            kept.append(part)
+    return kept
+
+
+def _crosses(a: Any, b: Any) -> bool:
+    return bool(a[1] < b[1] < a[2] < b[2] or b[1] < a[1] < b[2] < a[2])
+
+
+def _overlaps(a: Any, b: Any) -> bool:
+    return bool(a[-3] < b[-2] and b[-3] < a[-2])
+
+
+def _nests(votes: Weighted, number: int) -> bool:
+    """Whether spans lie within spans in some vote."""
+    return any(
+        a.start < b.end and b.start < a.end
+        for value, _ in votes
+        for a, b in pairwise(sorted(value[number], key=lambda s: (s.start, -s.end)))
+    )
+
+
+def _spans(ranked: Iterable[tuple[Part, float]], least: float, nested: bool) -> tuple[Span, ...]:
+    kept = _chosen(ranked, least, _crosses if nested else _overlaps)
+    return tuple(Span(*part[1:4]) for part in sorted(kept, key=lambda part: (part[1], -part[2])))
+
+
+def _tree(votes: Sequence[tuple[Tree, float]], ranked: Iterable[tuple[Part, float]], least: float) -> Tree:
+    """The tree of the probable constituents, over the most probable tags; of equal extents, as most votes have them."""
+    roots: Counter[str] = Counter()
+    tags: list[Counter[str]] = [Counter() for _ in range(len(votes[0][0]))]
+    # for each constituent, how many of its extent are above it, times their weight, and the weight
+    below: defaultdict[Part, list[float]] = defaultdict(lambda: [0.0, 0.0])
