@@ -161,3 +161,48 @@ def _tree(votes: Sequence[tuple[Tree, float]], ranked: Iterable[tuple[Part, floa
     tags: list[Counter[str]] = [Counter() for _ in range(len(votes[0][0]))]
     # for each constituent, how many of its extent are above it, times their weight, and the weight
     below: defaultdict[Part, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for tree, weight in votes:
+        roots[tree.label] += weight  # type: ignore[assignment]
+        for own, tag in zip(tags, tree.tags(), strict=True):
+            own[tag] += weight  # type: ignore[assignment]
+        above: Counter[Any] = Counter()
+        for part in _constituents(tree):
+            below[part][0] += weight * above[part[1:3]]
+            below[part][1] += weight
+            above[part[1:3]] += 1
+    mean = {part: total / weight for part, (total, weight) in below.items()}
+    kept = sorted(_chosen(ranked, least, _crosses), key=lambda part: (part[1], -part[2], mean[part]))
+    words = votes[0][0].words()
+    best = [own.most_common(1)[0][0] for own in tags]
+    return Tree.from_spans(words, best, [Span(*part[1:4]) for part in kept], roots.most_common(1)[0][0])
+
+
+def _frames(votes: Weighted, number: int, ranked: Sequence[tuple[Part, float]], least: float) -> tuple[Any, ...]:
+    """For each word that is probably a predicate its most probable sense, and arguments that share no word."""
+    there: Counter[int] = Counter()
+    sample: dict[Any, Any] = {}
+    for value, weight in votes:
+        for frame in value[number]:
+            there[frame.predicate] += weight  # type: ignore[assignment]
+            sample.setdefault((frame.predicate, frame.sense, frame.lemma), frame)
+    found = []
+    for predicate in sorted(at for at, weight in there.items() if weight > least):
+        own = [(part, p) for part, p in ranked if part[1] == predicate]
+        sense = next(part for part, _ in own if len(part) == 4)
+        kept = _chosen([one for one in own if len(one[0]) == 5], least, _overlaps)
+        arguments = tuple(Span(*part[2:]) for part in kept)
+        found.append(replace(sample[sense[1:]], arguments=arguments))
+    return tuple(found)
+
+
+def _words(text: str, ranked: Sequence[tuple[Part, float]], least: float) -> tuple[str, ...] | None:
+    """The row of words with the most expected to be right."""
+    best: dict[int, tuple[float, tuple[int, ...]]] = {0: (0.0, ())}
+    for part, chance in sorted(ranked, key=lambda one: one[0][1:]):
+        start, end = int(str(part[1])), int(str(part[2]))
+        if start in best:
+            total, ends = best[start]
+            best[end] = max(best.get(end, (float("-inf"), ())), (total + chance - least, (*ends, end)))
+    if len(text) not in best:
+        return None
+    return tuple(text[a:b] for a, b in pairwise((0, *best[len(text)][1])))

@@ -55,7 +55,7 @@ class Source:
         value_of(answer, self.writes)
         more = ("head_probability",) if "head" in self.writes else ()
         kept = {name: values for name, values in answer.layers.items() if name in (*self.writes, *more)}
-        gone: dict[str, Any] = {
+        gone: dict[str, Any] = {name: None for name in ("spans", "tree", "frames") if name not in self.writes}
             name: None for name in ("spans", "tree", "frames") if name not in self.writes and hasattr(answer, name)
         }
         return replace(answer, layers=kept, **gone)
