@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from dovetail.pipeline.pipeline import Pipeline
     from dovetail.pipeline.stage import Stage
     from dovetail.text.formats import read, write
+    from dovetail.text.frames import Frame
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
 
@@ -56,11 +57,11 @@ if TYPE_CHECKING:
     """What a model file may hold."""
 
 __all__ = [
-    "DependencyParser", "Document", "DovetailError", "FeatureSet", "InputError", "JointParser", "ModelFileError",
-    "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Pipeline", "Segmenter", "Sentence", "Span",
-    "Stage", "Tagger", "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate",
-    "features", "grammars", "learning", "load", "models", "pipeline", "read", "scorers", "segment", "structures",
-    "text", "token_scores", "write",
+    "DependencyParser", "Document", "DovetailError", "FeatureSet", "Frame", "InputError", "JointParser",
+    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Pipeline", "Segmenter",
+    "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves", "embedded", "entity_scores",
+    "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "read", "scorers", "segment",
+    "structures", "text", "token_scores", "write",
 ]  # fmt: skip
 
 _KINDS = {
@@ -79,6 +80,7 @@ _KINDS = {
 _HOMES = dict(_KINDS.values()) | {
     "Document": "text.sentence",
     "FeatureSet": "features.algebra.sets",
+    "Frame": "text.frames",
     "Sentence": "text.sentence",
     "Span": "text.sentence",
     "Stage": "pipeline.stage",

@@ -33,6 +33,8 @@ SENTENCES = (
     b'{"doc": "d", "id": 1, "words": ["Ada", "met", "Bob"], "pos": ["NNP", "VBD", "NNP"], "entities": [[0, 1, "PER"], '
     b'{"start": 2, "end": 3, "label": "PER", "probability": 0.5}], "heads": [1, -1, 1], "deprels": ["a", "root", "b"], '
     b'"tree": "(S (NP (NNP Ada)) (VP (VBD met) (NP (NNP Bob))))", "constituents": [[0, 3, "S", 0.9]], '
+    b'"frames": [{"predicate": 1, "sense": "meet.01", "lemma": "meet", '
+    b'"arguments": [[0, 1, "ARG0"], [2, 3, "ARG1", 0.9]]}], '
     b'"offsets": [[0, 3], [4, 7], [8, 11]], "text": "Ada met Bob", "comments": ["# a"], "domain": "news"}\n'
     b'{"tokens": ["c\\ud83d\\ude00"], "ner_tags": ["B-X"]}\n'
 )

@@ -56,8 +56,6 @@ class Source:
         more = ("head_probability",) if "head" in self.writes else ()
         kept = {name: values for name, values in answer.layers.items() if name in (*self.writes, *more)}
         gone: dict[str, Any] = {name: None for name in ("spans", "tree", "frames") if name not in self.writes}
-            name: None for name in ("spans", "tree", "frames") if name not in self.writes and hasattr(answer, name)
-        }
         return replace(answer, layers=kept, **gone)
 
     def ranked(self, inputs: Sequence[Sentence], k: int) -> list[Options]:
