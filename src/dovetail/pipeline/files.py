@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import dovetail
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.modelfile import Arrays, load_model, save_model
 from dovetail.models.base import Estimator, fitting
@@ -76,8 +76,13 @@ def load(cls: type[P], path: str | Path, functions: Functions) -> P:
         return cls(stages, **settings)
 
 
+def _front() -> Any:
+    """Where models of all kinds are known, and loaded."""
+    return import_module("dovetail")
+
+
 def _unpacked(header: dict[str, Any], arrays: Arrays) -> Any:
-    return dovetail.class_of(header["kind"]).unpacked(header, arrays)
+    return _front().class_of(header["kind"]).unpacked(header, arrays)
 
 
 def _stage(about: Mapping[str, Any], models: list[Any], functions: Functions, path: str | Path) -> Stage:
@@ -130,7 +135,7 @@ def _told_stages(about: dict[str, Any], path: Path, functions: Functions) -> lis
     how = {key: about[key] for key in ("reads", "writes", "temperature") if key in about}
     if "model" not in about:
         return [Stage(name, _function(name, functions, path), **how)]
-    model: Any = dovetail.load(path.parent / str(about["model"]))
+    model: Any = _front().load(path.parent / str(about["model"]))
     if hasattr(model, "model_of"):
         model = model.model_of(about.get("domain"))
     if not isinstance(model, Estimator):
