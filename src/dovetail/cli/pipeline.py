@@ -1,4 +1,4 @@
-"""``dovetail pipeline``, and what other commands need to run one: which file it is in, and how answers are passed on."""
+"""``dovetail pipeline``, and what other commands need to run one: its file, and how answers are passed on."""
 
 from __future__ import annotations
 

@@ -25,19 +25,19 @@ Weighted = Sequence[tuple[Value, float]]
 """Values with their shares of the votes."""
 
 
-def parts_of(writes: Sequence[str], value: Value) -> list[Part]:
+def parts_of(value: Value) -> list[Part]:
     """The parts of a value.
 
-    >>> parts_of(("pos",), (("DT", "NN"),))
+    >>> parts_of(Value(["pos"], [("DT", "NN")]))
     [('pos', 0, 'DT'), ('pos', 1, 'NN')]
     """
     found: list[Part] = []
-    named, spelled = dict(zip(writes, value, strict=True)), tags_of_spans(writes)
-    for layer, own in named.items():
+    named, spelled = value.named(), tags_of_spans(value.writes)
+    for layer, own in zip(value.writes, value.keys, strict=True):
         if layer == SPANS:
             found += [(layer, span.start, span.end, span.label) for span in own]
         elif layer == TREE:
-            found += _constituents(own)
+            found += own.constituents
         elif layer == FRAMES:
             found += [part for frame in own for part in _of_frame(frame)]
         elif layer == WORDS:
@@ -46,19 +46,6 @@ def parts_of(writes: Sequence[str], value: Value) -> list[Part]:
             found += [(layer, i, *arc) for i, arc in enumerate(zip(named[HEAD], own, strict=True))]
         elif layer != spelled:
             found += [(layer, i, tag) for i, tag in enumerate(own)]
-    return found
-
-
-def _constituents(tree: Tree) -> list[Part]:
-    """Those of a tree less its root; the same label over the same words again is another part."""
-    places = [(TREE, start, end, node.label) for start, end, node in tree.places() if node.word is None][1:]
-    if len(set(places)) == len(places):
-        return list(places)
-    seen: Counter[Part] = Counter()
-    found: list[Part] = []
-    for place in places:
-        found.append((*place, seen[place]) if seen[place] else place)
-        seen[place] += 1
     return found
 
 
@@ -78,11 +65,11 @@ def put_together(writes: Sequence[str], votes: Weighted, chances: Chances, least
     found: dict[str, Any] = {}
     spelled = tags_of_spans(writes)
     for number, layer in enumerate(writes):
-        first = votes[0][0][number]
+        first = votes[0][0].layers[number]
         if layer == SPANS:
             found[layer] = _spans(by_layer[layer], least, _nests(votes, number))
         elif layer == TREE:
-            found[layer] = _tree([(value[number], p) for value, p in votes], by_layer[layer], least)
+            found[layer] = _tree(first.words(), [(value.keys[number], p) for value, p in votes], by_layer[layer], least)
         elif layer == FRAMES:
             found[layer] = _frames(votes, number, by_layer[layer], least)
         elif layer == WORDS:
@@ -97,8 +84,8 @@ def put_together(writes: Sequence[str], votes: Weighted, chances: Chances, least
     if any(one is None for one in found.values()):
         return None
     if spelled is not None:
-        found[spelled] = flat_tags(found[SPANS], len(votes[0][0][writes.index(spelled)]))
-    return tuple(found[layer] for layer in writes)
+        found[spelled] = flat_tags(found[SPANS], len(votes[0][0].named()[spelled]))
+    return Value(writes, [found[layer] for layer in writes])
 
 
 def _by_place(ranked: Iterable[tuple[Part, float]], length: int) -> tuple[Any, ...]:
@@ -146,7 +133,7 @@ def _nests(votes: Weighted, number: int) -> bool:
     return any(
         a.start < b.end and b.start < a.end
         for value, _ in votes
-        for a, b in pairwise(sorted(value[number], key=lambda s: (s.start, -s.end)))
+        for a, b in pairwise(sorted(value.layers[number], key=lambda s: (s.start, -s.end)))
     )
 
 
@@ -155,24 +142,25 @@ def _spans(ranked: Iterable[tuple[Part, float]], least: float, nested: bool) -> 
     return tuple(Span(*part[1:4]) for part in sorted(kept, key=lambda part: (part[1], -part[2])))
 
 
-def _tree(votes: Sequence[tuple[Tree, float]], ranked: Iterable[tuple[Part, float]], least: float) -> Tree:
+def _tree(
+    words: Sequence[str], votes: Sequence[tuple[Any, float]], ranked: Iterable[tuple[Part, float]], least: float
+) -> Tree:
     """The tree of the probable constituents, over the most probable tags; of equal extents, as most votes have them."""
     roots: Counter[str] = Counter()
-    tags: list[Counter[str]] = [Counter() for _ in range(len(votes[0][0]))]
+    tags: list[Counter[str]] = [Counter() for _ in words]
     # for each constituent, how many of its extent are above it, times their weight, and the weight
     below: defaultdict[Part, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for tree, weight in votes:
-        roots[tree.label] += weight  # type: ignore[assignment]
-        for own, tag in zip(tags, tree.tags(), strict=True):
+        roots[tree.root] += weight  # type: ignore[assignment]
+        for own, tag in zip(tags, tree.tags, strict=True):
             own[tag] += weight  # type: ignore[assignment]
         above: Counter[Any] = Counter()
-        for part in _constituents(tree):
+        for part in tree.constituents:
             below[part][0] += weight * above[part[1:3]]
             below[part][1] += weight
             above[part[1:3]] += 1
     mean = {part: total / weight for part, (total, weight) in below.items()}
     kept = sorted(_chosen(ranked, least, _crosses), key=lambda part: (part[1], -part[2], mean[part]))
-    words = votes[0][0].words()
     best = [own.most_common(1)[0][0] for own in tags]
     return Tree.from_spans(words, best, [Span(*part[1:4]) for part in kept], roots.most_common(1)[0][0])
 
@@ -182,7 +170,7 @@ def _frames(votes: Weighted, number: int, ranked: Sequence[tuple[Part, float]], 
     there: Counter[int] = Counter()
     sample: dict[Any, Any] = {}
     for value, weight in votes:
-        for frame in value[number]:
+        for frame in value.layers[number]:
             there[frame.predicate] += weight  # type: ignore[assignment]
             sample.setdefault((frame.predicate, frame.sense, frame.lemma), frame)
     found = []

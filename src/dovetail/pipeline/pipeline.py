@@ -51,8 +51,7 @@ class Posterior:
 
     def answers(self) -> list[Answer]:
         """The different answers of the last stage, the most probable first."""
-        ballot = self.ballots[-1]
-        return [as_answer(ballot.writes, value, p) for value, p in ballot.votes]
+        return [as_answer(value, p) for value, p in self.ballots[-1].votes]
 
     def _ballot(self, layer: str) -> Ballot:
         for ballot in self.ballots:
@@ -66,11 +65,12 @@ class Posterior:
 class Pipeline:
     """Stages that read what others write, in any directed acyclic graph.
 
-    ``strategy``: ``greedy`` passes on the best answer of each stage; ``kbest`` its ``k`` best, the ``k`` most probable
-    of all that follow; ``sample`` as many samples as ``samples`` says, each carried through all stages. The stages
-    that nobody reads bring their ``k`` best answers to each input as votes; with ``k=0`` they are sampled too. Then
-    there is a vote on every layer, by ``parts`` or by the ``answer`` as a whole; ``least`` is the probability that a
-    part must have to be worth answering. The same seed gives the same answers, whatever else is annotated with them.
+    ``strategy``: ``greedy`` passes on the best answer of each stage; ``kbest`` its ``k`` best, 10 unless said, and the
+    ``k`` most probable of all that follow; ``sample`` as many samples as ``samples`` says, each carried through all
+    stages. The stages that nobody reads bring their ``k`` best answers to each input as votes, unless they write trees;
+    with ``k=0`` they are sampled too. Then there is a vote on every layer, by ``parts`` or by the ``answer`` as a
+    whole; ``least`` is the probability that a part must have to be worth answering. The same seed gives the same
+    answers, whatever else is annotated with them.
 
     >>> def fruit_or_firm(sentence):
     ...     tags = [tuple("FIRM" if w == "Apple" else "-" for w in sentence), ("-",) * len(sentence)]
@@ -86,7 +86,7 @@ class Pipeline:
     stages: Sequence[Stage]
     strategy: str = "sample"
     samples: int = 50
-    k: int = 10
+    k: int | None = None
     vote: str = "parts"
     least: float = 0.4
     seed: int = 1
@@ -140,7 +140,8 @@ class Pipeline:
             if value not in known:
                 raise DovetailError(f"{name}={value!r}: choose {', '.join(known[:-1])} or {known[-1]}")
         check_count("samples", self.samples)
-        check_count("k", self.k, 0 if self.strategy == "sample" else 1)
+        if self.k is not None:
+            check_count("k", self.k, 0 if self.strategy == "sample" else 1)
         check_count("seed", self.seed, 0)
         check_probability("least", self.least)
         if self.threads is not None:
@@ -247,8 +248,8 @@ class Pipeline:
             for ballot in course.ballots:
                 if ballot is not None:
                     value = ballot.winner(self.vote, self.least)  # type: ignore[arg-type]
-                    layers = ballot.with_probabilities(value) if probabilities else ballot.named(value)
-                    found = written(found, tuple(layers), tuple(layers.values()))
+                    layers = ballot.with_probabilities(value) if probabilities else value.named()
+                    found = written(found, layers)
             yield found
 
     def _courses(self, sentences: Iterable[Sentence]) -> Iterator[Course]:

@@ -20,12 +20,15 @@ from dovetail.errors import DovetailError
 from dovetail.models.tagging import layer_of
 from dovetail.pipeline.sources import Options, Source
 from dovetail.pipeline.stage import Stage, parents
-from dovetail.pipeline.values import SPECIAL, Value, without, written
+from dovetail.pipeline.values import HEAD, SPECIAL, TREE, Value, without, written
 from dovetail.pipeline.voting import Ballot
 from dovetail.text.sentence import Sentence
 
 NONE = -1
 """The number of the value of a stage that has failed, or whose input lacks what another should have written."""
+
+USUAL = 10
+"""Answers in a list, where nothing is said."""
 
 State = tuple[int, ...]
 
@@ -68,7 +71,7 @@ class Runner:
     stages: Sequence[Stage]
     strategy: str
     samples: int
-    k: int
+    k: int | None
     seed: int
     told: Callable[[str], None]
     cached: bool = True
@@ -99,21 +102,30 @@ class Runner:
         inputs = self._inputs(stage, above, courses)
         source = Source(stage, lambda i, why: self._report(stage, courses[inputs[i].owners[0][0]], why))
         asked = [one.sentence for one in inputs]
-        drawing = self.strategy == "sample" and not (last and self.k)
+        listed = self._listed(stage)
+        drawing = self.strategy == "sample" and not (last and listed)
         found: list[Any]
         if drawing:
             rngs = [self._generator(stage, one) for one in asked]
             found = source.draws(asked, [one.count for one in inputs], rngs)
         else:
-            found = source.ranked(asked, self.k)
+            found = source.ranked(asked, listed)
         answers = {owner: values for one, values in zip(inputs, found, strict=True) for owner in one.owners}
         for place, course in enumerate(courses):
-            of_state = {state: answers.get((place, tuple(state[a] for a in above)), []) for state in course.states}
+            of_state: dict[State, Any] = {
+                state: answers.get((place, tuple(state[a] for a in above)), []) for state in course.states
+            }
             if drawing:
                 self._spread(number, course, above, of_state)
             elif not last:
                 self._multiply(number, course, of_state)
             self._count(number, stage, course, of_state if not drawing and last else None)
+
+    def _listed(self, stage: Stage) -> int:
+        """How many answers of a stage are listed; long lists of trees take longer than samples, and are worth less."""
+        if self.k is not None:
+            return self.k
+        return 0 if self.strategy == "sample" and {TREE, HEAD} & set(stage.writes or ()) else USUAL
 
     def _inputs(self, stage: Stage, above: list[int], courses: list[Course]) -> list[_Input]:
         """The different inputs of a stage, in the order of the sentences."""
@@ -129,7 +141,7 @@ class Runner:
             for key, count in counts.items():
                 sentence = course.sentence
                 for a, value in zip(above, key, strict=True):
-                    sentence = written(sentence, self.stages[a].writes or (), course.values[a][value])
+                    sentence = written(sentence, course.values[a][value].named())
                 check_layers(stage, sentence, course.number)
                 # A model that reads what others wrote sees each sentence alone; the first stages see documents.
                 sentence = sentence if not above or stage.is_function else _alone(sentence)
@@ -168,7 +180,7 @@ class Runner:
                 found[(*state, course.numbered(number, value))] = weight * p
             if not of_state[state]:
                 found[(*state, NONE)] = weight
-        course.states = dict(nlargest(self.k, found.items(), key=lambda one: one[1]))
+        course.states = dict(nlargest(self._listed(self.stages[number]), found.items(), key=lambda one: one[1]))
 
     def _count(self, number: int, stage: Stage, course: Course, of_state: dict[State, Options] | None) -> None:
         """The votes on what a stage says."""

@@ -31,12 +31,12 @@ def score(gold: Sequence[Sentence], found: Sequence[Sentence], writes: Sequence[
         if not len(one):
             continue
         try:
-            wanted = Counter(parts_of(layers, value_of(one, layers)))
+            wanted = Counter(parts_of(value_of(one, layers)))
         except MissingLayer as error:
             told = str(error).replace("the answer", f"gold sentence {number}")
             raise DovetailError(f"{told} to score with; give text that has it") from None
         try:
-            given = Counter(parts_of(layers, value_of(other, layers)))
+            given = Counter(parts_of(value_of(other, layers)))
         except MissingLayer:
             given = Counter()
         right += sum((wanted & given).values())

@@ -42,7 +42,7 @@ class Source:
         """The answer to each input, None where the stage fails."""
         if self.stage.is_function:
             listed = self.ranked(inputs, 1)
-            return [as_answer(self.writes, options[0][0]) if options else None for options in listed]
+            return [as_answer(options[0][0]) if options else None for options in listed]
 
         def ask(some: Sequence[int]) -> list[Answer]:
             found = self.stage.annotator.best_answers([inputs[i] for i in some], probabilities)

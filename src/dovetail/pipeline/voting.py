@@ -46,7 +46,7 @@ class Ballot:
 
     @cached_property
     def _parts(self) -> list[list[Part]]:
-        return [parts_of(self.writes, value) for value, _ in self.votes]
+        return [parts_of(value) for value, _ in self.votes]
 
     def probability(self, value: Value) -> float:
         """How probable a value is as a whole."""
@@ -54,11 +54,12 @@ class Ballot:
 
     def layer(self, name: str) -> list[tuple[Any, float]]:
         """What is said of one of the layers, and how probable each is, the most probable first."""
-        found: dict[Any, float] = {}
+        found: dict[Any, tuple[Any, float]] = {}
         for value, p in self.votes:
-            own = value[self.writes.index(name)]
-            found[own] = found.get(own, 0.0) + p
-        return sorted(found.items(), key=lambda one: -one[1])
+            key = value.keys[self.writes.index(name)]
+            own, before = found.get(key, (value.named()[name], 0.0))
+            found[key] = own, before + p
+        return sorted(found.values(), key=lambda one: -one[1])
 
     def winner(self, by: Vote, least: float) -> Value:
         """The answer that wins."""
@@ -68,18 +69,14 @@ class Ballot:
         best = max(range(len(worth)), key=lambda i: (worth[i], -i))
         made = put_together(self.writes, self.votes, self.parts, least)
         if made is not None:
-            own = parts_of(self.writes, made)
+            own = parts_of(made)
             if sum(self.parts.get(part, 0.0) - least for part in own) > worth[best] + 1e-9:
                 return made
         return self.votes[best][0]
 
-    def named(self, value: Value) -> dict[str, Any]:
-        """The layers of a value by their names."""
-        return dict(zip(self.writes, value, strict=True))
-
     def with_probabilities(self, value: Value) -> dict[str, Any]:
         """The layers of a value, with the probabilities of parts where a sentence has a place for them."""
-        found, chance = self.named(value), self.parts.get
+        found, chance = value.named(), self.parts.get
         if SPANS in found:
             found[SPANS] = self._sure((SPANS,), found[SPANS])
         if TREE in found:
