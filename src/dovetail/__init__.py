@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dovetail.models.joint.estimator import JointParser
     from dovetail.models.nested.estimator import NestedTagger
     from dovetail.models.parser.estimator import Parser
+    from dovetail.models.roles.estimator import RoleLabeller
     from dovetail.models.segmenter.estimator import Segmenter
     from dovetail.models.tagger.estimator import Tagger
     from dovetail.pipeline.pipeline import Pipeline
@@ -52,16 +53,16 @@ if TYPE_CHECKING:
 
     Model: TypeAlias = (
         Tagger | Segmenter | NestedTagger | Parser | JointParser | DependencyParser
-        | MultiDomainTagger | MultiDomainParser | Pipeline
+        | MultiDomainTagger | MultiDomainParser | RoleLabeller | Pipeline
     )  # fmt: skip
     """What a model file may hold."""
 
 __all__ = [
     "DependencyParser", "Document", "DovetailError", "FeatureSet", "Frame", "InputError", "JointParser",
-    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Pipeline", "Segmenter",
-    "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves", "embedded", "entity_scores",
-    "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "read", "scorers", "segment",
-    "structures", "text", "token_scores", "write",
+    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Pipeline", "RoleLabeller",
+    "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves", "embedded",
+    "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "read", "scorers",
+    "segment", "structures", "text", "token_scores", "write",
 ]  # fmt: skip
 
 _KINDS = {
@@ -72,6 +73,7 @@ _KINDS = {
     "nested": ("NestedTagger", "models.nested.estimator"),
     "parser": ("Parser", "models.parser.estimator"),
     "pipeline": ("Pipeline", "pipeline.pipeline"),
+    "roles": ("RoleLabeller", "models.roles.estimator"),
     "segmenter": ("Segmenter", "models.segmenter.estimator"),
     "tagger": ("Tagger", "models.tagger.estimator"),
 }

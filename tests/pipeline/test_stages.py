@@ -61,7 +61,7 @@ def test_draws_are_of_each_sentence_by_itself(name, trained):
 def test_draws_are_as_frequent_as_they_are_probable(name, trained):
     model, text = trained(name), inputs(name)[:1]
     right = {}
-    for answer in model.ranked(text, 200)[0]:
+    for answer in model.listed_answers(text, 200)[0]:
         value = value_of(answer, model.writes)
         right[value] = right.get(value, 0.0) + answer.probability
     [drawn] = model.draws(text, [3000], [np.random.default_rng(1)])
@@ -127,7 +127,10 @@ def test_parsers_are_taken_apart():
 def test_lists_of_trees_have_relations():
     parser = DependencyParser(bits=10, iterations=3, threads=1).fit(treebank(12))
     text = treebank(2, 5)
-    for answers in (parser.ranked(text, 3), parser.draws(text, [3, 3], [np.random.default_rng(i) for i in (1, 2)])):
+    for answers in (
+        parser.listed_answers(text, 3),
+        parser.draws(text, [3, 3], [np.random.default_rng(i) for i in (1, 2)]),
+    ):
         for sentence, some in zip(text, answers, strict=True):
             assert all(len(answer.layers["deprel"]) == len(sentence) for answer in some)
 

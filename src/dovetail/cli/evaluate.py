@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli import options, scores
+from dovetail.cli import options, roles, scores
 from dovetail.cli import pipeline as pipelines
 from dovetail.cli.console import count, some, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.kinds import KINDS, LAYERS, kind_of
+from dovetail.cli.kinds import KINDS, LAYERS, kind_of, name_of
 from dovetail.cli.layers import telling
 from dovetail.cli.options import argument, option, switch
 from dovetail.cli.paths import Reads, Writes
@@ -50,6 +50,8 @@ def evaluate(
     ),
     conlleval: bool = switch("Print the same report as conlleval."),
     max_length: int | None = option("N", "Leave out sentences with more words.", shown="no limit", min=1),
+    gold_trees: bool = switch("For roles: use the trees of DATA, not those of the model's parser."),
+    find_predicates: bool = switch("For roles: find predicates and senses, too, which are else given."),
     domain: str | None = options.DOMAIN,
     as_json: bool = options.AS_JSON,
     threads: int | None = options.THREADS,
@@ -79,12 +81,15 @@ def evaluate(
         return
     texts = _Texts(Corpora(input_format, options.names(columns), encoding), truth, max_length)
     kind = kind_of(tagger) or KINDS.get(LAYERS.get(layer or "", ""))
+    if (gold_trees or find_predicates) and name_of(tagger) != "roles":
+        raise DovetailError("--gold-trees and --find-predicates are for models of semantic roles")
     if kind is None:
         _evaluate_tags(texts, tagger, predicted, compare, layer, reliability, conlleval, as_json)
         return
     if compare or conlleval or reliability:
         raise DovetailError("--compare, --conlleval and --reliability are for entities, and this model predicts none")
-    found = list(tagger.annotate(telling(tagger, texts.gold))) if predicted is None else texts.read(predicted)
+    asked = roles.questions(texts.gold, gold_trees, find_predicates) if name_of(tagger) == "roles" else texts.gold
+    found = list(tagger.annotate(telling(tagger, asked))) if predicted is None else texts.read(predicted)
     texts.corpora.warn()
     record = kind.scores(texts.gold, found)
     print(json.dumps(record, ensure_ascii=False) if as_json else kind.report(record))

@@ -89,7 +89,7 @@ class Annotator:
         every = in_batches(sentences, self.batch_size, self._size)
         return [answer for some in every for answer in self._answers(self._filled(some), probabilities)]
 
-    def ranked(self, sentences: Sequence[Sentence], k: int) -> list[list[Answer]]:
+    def listed_answers(self, sentences: Sequence[Sentence], k: int) -> list[list[Answer]]:
         """The k most probable answers to every sentence, with all that the model writes."""
         found: list[list[Answer]] = []
         for batch in in_batches(sentences, self.batch_size, self._size):
@@ -178,9 +178,9 @@ class SpellingTagger:
         """See ``Annotator.best_answers``."""
         return self.tagger.best_answers(self._seen(sentences), probabilities)
 
-    def ranked(self, sentences: Sequence[Sentence], k: int) -> list[list[Answer]]:
-        """See ``Annotator.ranked``."""
-        return self.tagger.ranked(self._seen(sentences), k)
+    def listed_answers(self, sentences: Sequence[Sentence], k: int) -> list[list[Answer]]:
+        """See ``Annotator.listed_answers``."""
+        return self.tagger.listed_answers(self._seen(sentences), k)
 
     def draws(self, sentences: Sequence[Sentence], counts: Sequence[int], rngs: Generators) -> list[list[Answer]]:
         """See ``Annotator.draws``."""

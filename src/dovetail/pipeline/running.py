@@ -219,8 +219,8 @@ def _alone(sentence: Sentence) -> Sentence:
 
 
 def _content(stage: Stage, sentence: Sentence) -> Any:
-    """What a model can see of a sentence: its words, and the layers that it reads."""
-    return (sentence.words, *(read_layer(sentence, layer) for layer in stage.reads or ()))
+    """What a model can see of a sentence: its words, predicates that are given, and the layers that it reads."""
+    return (sentence.words, sentence.frames, *(read_layer(sentence, layer) for layer in stage.reads or ()))
 
 
 def read_layer(sentence: Sentence, layer: str) -> Any:

@@ -1,4 +1,4 @@
-"""How good the answers of a stage are, whatever its layers: F1 of their parts, of trees as evalb counts."""
+"""How good the answers of a stage are, whatever its layers: F1 of their parts, of trees as evalb counts, of arguments as CoNLL-2005."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from dovetail.errors import DovetailError
 from dovetail.evaluate.brackets import bracket_scores
+from dovetail.evaluate.roles import role_scores
 from dovetail.pipeline.parts import parts_of
-from dovetail.pipeline.values import HEAD, SPANS, TREE, MissingLayer, tags_of_spans, value_of
+from dovetail.pipeline.values import FRAMES, HEAD, SPANS, TREE, MissingLayer, tags_of_spans, value_of
 from dovetail.text.sentence import Sentence
 
 
@@ -26,6 +27,8 @@ def score(gold: Sequence[Sentence], found: Sequence[Sentence], writes: Sequence[
             raise DovetailError("the gold data lacks trees to score with; give text that has them")
         pairs = [(a, b.tree) for a, b in zip(known, found, strict=True) if a is not None]
         return float(bracket_scores([a for a, _ in pairs], [b for _, b in pairs]).f1)
+    if layers == (FRAMES,):
+        return float(role_scores(gold, found).f1)
     right = total = 0
     for number, (one, other) in enumerate(zip(gold, found, strict=True), 1):
         if not len(one):
@@ -46,8 +49,9 @@ def score(gold: Sequence[Sentence], found: Sequence[Sentence], writes: Sequence[
 
 def judged(writes: Sequence[str]) -> tuple[str, ...]:
     """What counts of the layers that a stage writes: a tree, heads, entities with the tags that spell them, ..."""
-    if TREE in writes:
-        return (TREE,)
+    for layer in (FRAMES, TREE):
+        if layer in writes:
+            return (layer,)
     if HEAD in writes:
         return (HEAD,)
     spelled = tags_of_spans(tuple(writes))

@@ -85,7 +85,7 @@ class Source:
 
     def _listed(self, inputs: Sequence[Sentence], model: Any, k: int) -> list[Options]:
         def ask(some: Sequence[int]) -> list[list[Answer]]:
-            found: list[list[Answer]] = model.ranked([inputs[i] for i in some], k)
+            found: list[list[Answer]] = model.listed_answers([inputs[i] for i in some], k)
             return found
 
         listed = self._each(inputs, ask, self._certain)

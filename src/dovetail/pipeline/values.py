@@ -123,10 +123,12 @@ def written(sentence: Sentence, layers: Mapping[str, Any]) -> Sentence:
 
 
 def without(sentence: Sentence, layers: Iterable[str]) -> Sentence:
-    """The sentence without these layers, if it has them."""
+    """The sentence without these layers, if it has them; predicates that are given stay, without their arguments."""
     gone = set(layers)
-    empty: dict[str, Any] = {SPANS: (), TREE: None, FRAMES: ()}
-    special = {name: none for name, none in empty.items() if name in gone and getattr(sentence, name, none)}
+    empty: dict[str, Any] = {SPANS: (), TREE: None}
+    special = {name: none for name, none in empty.items() if name in gone and getattr(sentence, name)}
+    if FRAMES in gone and sentence.frames is not None:
+        special[FRAMES] = tuple(frame.with_arguments(()) for frame in sentence.frames)
     kept = {name: values for name, values in sentence.layers.items() if name not in gone}
     return replace(sentence, layers=kept, **special) if special or len(kept) < len(sentence.layers) else sentence
 

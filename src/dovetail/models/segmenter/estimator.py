@@ -272,11 +272,11 @@ class Segmenter(SegmenterSettings, LinearEstimator):
 
     # as a stage of a pipeline
 
-    def ranked(self, sentences: Sequence[Sentence], k: int) -> list[list[Answer]]:
+    def listed_answers(self, sentences: Sequence[Sentence], k: int) -> list[list[Answer]]:
         """The k most probable answers; where they are words, of all stretches of a sentence together."""
         if not self.words:
-            return super().ranked(sentences, k)
-        lists = iter(super().ranked([self._characters(stretch) for s in sentences for stretch in s.words], k))
+            return super().listed_answers(sentences, k)
+        lists = iter(super().listed_answers([self._characters(stretch) for s in sentences for stretch in s.words], k))
         found = []
         for sentence in sentences:
             best: list[tuple[float, tuple[str, ...]]] = [(1.0, ())]
