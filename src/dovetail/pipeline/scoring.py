@@ -1,4 +1,4 @@
-"""How good the answers of a stage are, whatever its layers: F1 of their parts, of trees as evalb counts, of arguments as CoNLL-2005."""
+"""How good the answers of a stage are: F1 of parts, of trees as evalb counts, of arguments as CoNLL-2005 does."""
 
 from __future__ import annotations
 
