@@ -121,7 +121,7 @@ def test_commands(folder, capsys):
     assert code == 0
     first = json.loads(out.splitlines()[0])
     assert {"pos", "heads", "deprels"} <= first.keys()
-    code, _, told = run(capsys, "pipeline", folder / "pipe.toml", "-o", folder / "all.dovetail")
+    code, told, _ = run(capsys, "pipeline", folder / "pipe.toml", "-o", folder / "all.dovetail")
     assert code == 0
     assert "saved" in told
     again = run(capsys, "annotate", folder / "raw.txt", "-m", folder / "all.dovetail", "--output-format", "jsonl")
@@ -161,7 +161,7 @@ def test_commands_that_cannot_be(folder, capsys):
 
 
 def test_temperatures_are_chosen_on_dev(folder, capsys):
-    code, _, told = run(
+    code, told, _ = run(
         capsys, "pipeline", folder / "pipe.toml", "-o", folder / "tuned.dovetail", "--dev", folder / "dev.conllu",
         "--samples", "3",
     )  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.cli import options
-from dovetail.cli.console import say, warn
+from dovetail.cli.console import warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.kinds import load_model
 from dovetail.cli.options import REQUIRED, argument, option
@@ -85,7 +85,7 @@ def pipeline(
         found.tune(sentences)
         card = {"dev": found.score(sentences)}
         for stage in found.stages:
-            say(f"stage {stage.name}: temperature {stage.temperature:g}")
-        say(f"score on {dev}: {card['dev']:.2f}")
+            print(f"stage {stage.name}: temperature {stage.temperature:g}")
+        print(f"score on {dev}: {card['dev']:.2f}")
     found.save(output, card=card)
-    say(f"saved {output} ({file_size(output)})")
+    print(f"saved {output} ({file_size(output)})")
