@@ -1,9 +1,9 @@
 """What it costs to carry doubt through a pipeline: k-best lists and samples against the greedy pipeline, in one run.
 
-    python benchmarks/pipeline.py --data $DOVETAIL_DATA/ewt [--model FILE] [--sentences 300] [--parts cost memory]
+    python benchmarks/pipeline.py --data $DOVETAIL_DATA/ewt [--model FILE] [--roles FILE] [--sentences 300]
 
 The model is a parser, or a labeller of roles, that predicts what it reads: it is taken apart into tags, trees and
-roles. Without a file, a parser is trained here on a part of the data.
+roles. Another file may have the roles. Without a file, a parser is trained here on a part of the data.
 
 - *cost*: seconds of processor time on one thread, words a second, how often the greedy time, the score of the last
   stage, and how many different inputs each later stage is asked, by strategy and number of samples.
@@ -30,6 +30,7 @@ import dovetail
 from dovetail.models.parser.estimator import Parser
 from dovetail.pipeline.pipeline import Pipeline
 from dovetail.pipeline.scoring import score
+from dovetail.pipeline.stage import Stage
 from dovetail.text.formats import sentences
 from dovetail.text.sentence import Sentence
 
@@ -58,18 +59,21 @@ def bare(gold: list[Sentence]) -> list[Sentence]:
     ]
 
 
-def pipeline_of(model: str, **how: Any) -> Pipeline:
-    """The stages of a model, on one thread."""
+def pipeline_of(model: str, roles: str | None, **how: Any) -> Pipeline:
+    """The stages of a model, and of one that reads its trees, on one thread."""
     found: Any = dovetail.load(model)
-    return Pipeline.of(found, **how).set_params(threads=1)
+    stages = list(Pipeline.of(found).stages)
+    if roles is not None:
+        stages.append(Stage("roles", dovetail.load(roles), reads=["tree"]))
+    return Pipeline(stages, **how).set_params(threads=1)
 
 
-def cost(model: str, gold: list[Sentence]) -> list[Row]:
+def cost(model: str, roles: str | None, gold: list[Sentence]) -> list[Row]:
     """Seconds, scores and numbers of different inputs, by strategy."""
     text = bare(gold)
     words, rows, greedy = sum(map(len, text)), [], 0.0
     for how in CONFIGURATIONS:
-        pipeline = pipeline_of(model, **how)
+        pipeline = pipeline_of(model, roles, **how)
         list(pipeline.annotate(text[:5]))  # compiled loops, as any second run finds them
         began = time.process_time()
         found = list(pipeline.annotate(text))
@@ -100,7 +104,7 @@ def memory(model: str, folder: Path, longest: int, size: int) -> list[Row]:
 
 def peak(model: str, gold: list[Sentence], size: int) -> float:
     """Annotate so many sentences, and give the most memory that it took."""
-    pipeline = pipeline_of(model, strategy="sample", samples=10)
+    pipeline = pipeline_of(model, None, strategy="sample", samples=10)
     for _ in pipeline.annotate(islice(cycle(bare(gold)), size)):
         pass
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -111,6 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--model", default=None)
+    parser.add_argument("--roles", default=None, help="a labeller of roles that reads trees, to come after them")
     parser.add_argument("--train", type=int, default=1000, help="sentences to train on, without a model")
     parser.add_argument("--sentences", type=int, default=300)
     parser.add_argument("--longest", type=int, default=40)
@@ -128,7 +133,7 @@ def main() -> None:
             Parser(kind="labelled-rules", iterations=5, threads=1).fit(train).save(model)
         found: Row = {}
         if "cost" in given.parts:
-            found["cost"] = cost(model, dev)
+            found["cost"] = cost(model, given.roles, dev)
         if "memory" in given.parts:
             found["memory"] = memory(model, given.data, given.longest, given.sentences)
     print(json.dumps(found, indent=1))

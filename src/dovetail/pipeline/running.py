@@ -20,7 +20,7 @@ from dovetail.errors import DovetailError
 from dovetail.models.tagging import layer_of
 from dovetail.pipeline.sources import Options, Source
 from dovetail.pipeline.stage import Stage, parents
-from dovetail.pipeline.values import HEAD, SPECIAL, TREE, Value, without, written
+from dovetail.pipeline.values import FRAMES, HEAD, SPECIAL, TREE, Value, without, written
 from dovetail.pipeline.voting import Ballot
 from dovetail.text.sentence import Sentence
 
@@ -122,10 +122,10 @@ class Runner:
             self._count(number, stage, course, of_state if not drawing and last else None)
 
     def _listed(self, stage: Stage) -> int:
-        """How many answers of a stage are listed; long lists of trees take longer than samples, and are worth less."""
+        """How many answers of a stage are listed; lists of trees or frames cost more than samples, for less."""
         if self.k is not None:
             return self.k
-        return 0 if self.strategy == "sample" and {TREE, HEAD} & set(stage.writes or ()) else USUAL
+        return 0 if self.strategy == "sample" and {TREE, HEAD, FRAMES} & set(stage.writes or ()) else USUAL
 
     def _inputs(self, stage: Stage, above: list[int], courses: list[Course]) -> list[_Input]:
         """The different inputs of a stage, in the order of the sentences."""
