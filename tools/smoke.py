@@ -51,8 +51,16 @@ def write_corpora(folder: Path) -> None:
         (folder / f"{name}.conll").write_text("\n".join(rows))
         (folder / f"{name}.mrg").write_text("".join(f"({s['tree']})\n" for s in part))
         (folder / f"{name}.words.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in part))
+    (folder / "pipe.toml").write_text(PIPELINE)
     (folder / "raw.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in everything))
 
+
+PIPELINE = """
+[[stages]]
+name = "heads"
+model = "own-tags.dovetail"
+unfold = true
+"""
 
 # Files are named as they are in the folder; the first word of a line is the exit code that is expected.
 COMMANDS = """
@@ -79,6 +87,11 @@ COMMANDS = """
 0 annotate -m parser.dovetail raw.txt -o parsed.mrg
 0 annotate -m own-tags.dovetail raw.txt -o parsed.conllu
 0 annotate -m joint.dovetail raw.txt -o joint.jsonl
+0 pipeline pipe.toml -o pipe.dovetail --samples 5
+0 annotate --pipeline pipe.toml raw.txt -o piped.jsonl --strategy kbest
+0 annotate -m pipe.dovetail raw.txt -o piped.conllu --samples 5 --seed 2
+0 annotate -m parser.dovetail raw.txt -o sampled.mrg --strategy sample --samples 5
+0 evaluate --pipeline pipe.toml dev.jsonl --json --strategy greedy
 0 evaluate -m tagger.dovetail dev.conll --json
 0 evaluate -m segmenter.dovetail dev.words.txt --json
 0 evaluate -m nested.dovetail dev.jsonl --json

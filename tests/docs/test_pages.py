@@ -21,6 +21,7 @@ COMMANDS = {
     "annotate": "annotate.md",
     "evaluate": "evaluate.md",
     "explain": "explain.md",
+    "pipeline": "pipelines.md#One file",
     "info": "model-file.md#What is in it",
     "train dependency": "dependencies.md",
     "train joint": "joint.md",

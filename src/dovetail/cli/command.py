@@ -19,8 +19,9 @@ GROUPS = {
         "columns encoding sentence_per_line tokenised lines target ignore layer max_length gold_trees find_predicates"
     ),
     "Model": (
-        "model annotate.domain evaluate.domain strategy sigma restrict features order scheme longest normalise_width "
-        "pos predict_layers tags predict_tags relations kind coupling vertical horizontal direction head_tags relax "
+        "model pipeline annotate.domain evaluate.domain strategy samples annotate.seed evaluate.seed "
+        "pipeline.seed sigma restrict features order scheme longest normalise_width pos predict_layers tags "
+        "predict_tags relations kind coupling vertical horizontal direction head_tags relax "
         "threshold decode reach ranked least folds min_count min_documents entity_min_documents hash_bits bits "
         "observed_only"
     ),

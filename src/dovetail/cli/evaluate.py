@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options, roles, scores
+from dovetail.cli import pipeline as pipelines
 from dovetail.cli.console import count, some, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.kinds import KINDS, LAYERS, kind_of, load_model, name_of
+from dovetail.cli.kinds import KINDS, LAYERS, kind_of, name_of
 from dovetail.cli.layers import telling
 from dovetail.cli.options import argument, option, switch
 from dovetail.cli.paths import Reads, Writes
@@ -29,6 +30,10 @@ def evaluate(
         "DATA", "Annotated text to score the model on (may be .gz); - for standard input.", Reads()
     ),
     model: Path | None = options.MODEL,
+    pipeline: Path | None = pipelines.PIPELINE,
+    strategy: pipelines.Strategy | None = pipelines.STRATEGY,
+    samples: int | None = pipelines.SAMPLES,
+    seed: int | None = pipelines.SEED,
     gold: Path | None = option("FILE", "Instead of DATA: the correct annotations; needs --predicted.", Reads()),
     predicted: Path | None = option("FILE", "The annotations to score, of the same text as --gold.", Reads()),
     compare: Path | None = option(
@@ -60,15 +65,17 @@ def evaluate(
     truth = data or gold
     if truth is None or (data is not None and gold is not None) or (gold is None) != (predicted is None):
         raise DovetailError("give DATA (and --model), or both --gold and --predicted")
-    if predicted is not None and model is not None:
-        raise DovetailError("give --model or --predicted, not both")
+    if predicted is not None and (model is not None or pipeline is not None):
+        raise DovetailError("give --model, --pipeline or --predicted, not two of them")
     if predicted is not None and domain is not None:
         raise DovetailError("--domain chooses a part of a model; it does not go with --predicted")
     if as_json and conlleval:
         raise DovetailError("--json and --conlleval are two ways to print the scores; choose one")
     if reliability is not None and find_spec("matplotlib") is None:
         raise DovetailError('--reliability needs matplotlib: pip install "dovetail[plot]"')
-    tagger: Any = load_model(model, domain).set_params(threads=threads) if predicted is None else None
+    tagger: Any = (
+        pipelines.load(model, pipeline, domain, strategy, samples, seed, threads) if predicted is None else None
+    )
     if getattr(tagger, "words", False):
         evaluate_words(tagger, truth, encoding, as_json)
         return
@@ -153,6 +160,8 @@ def _evaluate_tags(
 
 
 def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
+    if not tagger.classes_:
+        return
     known = {label_of(tag) for tag in tagger.classes_} | {"O"}
     if unknown := sorted({label_of(tag) for tag in tagset(sentences, layer)} - known):
         warn(f"labels that the model does not know and will always miss: {some(unknown)}")

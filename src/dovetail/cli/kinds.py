@@ -60,7 +60,9 @@ LAYERS = {"frames": "roles", "head": "dependency", "nested": "nested", "tree": "
 
 
 def kind_of(model: Any) -> Kind | None:
-    """The kind of a model, None of a tagger or segmenter."""
+    """The kind of a model, of a pipeline that of its last stage; None of a tagger or segmenter."""
+    if (last := getattr(model, "last", None)) is not None:
+        return KINDS.get(name_of(last.annotator)) or KINDS.get(LAYERS.get(model.target, ""))
     return KINDS.get(name_of(model))
 
 

@@ -39,6 +39,8 @@ from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence
 
 BATCH = 128
+DRAWN = 50
+"""Sets of arguments of a predicate that are drawn from, where no joint model has a list of them."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -65,6 +67,7 @@ class RoleLabeller(RoleSettings, Estimator):
     dev_every: ClassVar[int] = 5
 
     model_: RoleModel | None = field(default=None, init=False, repr=False)
+    _given_trees: bool = field(default=False, init=False, repr=False)
 
     def check_settings(self) -> None:
         """As for any model; the parser is one."""
@@ -181,34 +184,51 @@ class RoleLabeller(RoleSettings, Estimator):
 
     # answers
 
-    # as a stage of a pipeline
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The tree, where it is to be given; else what the parser reads."""
+        return ("tree",) if self._given_trees else super().reads
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """The frames, and the tree that they are read from where that is not given."""
-        return ("frames",) if "tree" in self._layers_read() else ("frames", "tree", "pos")
+        """The frames, and trees with parts of speech where these are not given."""
+        return ("frames",) if "tree" in self.reads else ("frames", "tree", "pos")
 
     def stages(self) -> list[Any]:
         """The models that work one after another: a tagger of parts of speech if there is one, a parser, and this."""
-        parser: Any = self._model().parser
-        if parser is None:
-            return [self]
-        tagger = parser._model().tagger
-        before = parser.stages() if hasattr(parser, "stages") else [*([] if tagger is None else [tagger]), parser]
-        return [*before, self.reading()]
+        parser = self._model().parser
+        return [self] if parser is None or self._given_trees else [*parser.stages(), self.reading()]
 
     def reading(self) -> Self:
-        """The labeller, that reads the tree of each sentence."""
-        if self._model().parser is None:
-            return self
+        """The labeller, that reads trees."""
         found = copy(self)
-        found.model_ = replace(self._model(), parser=None)
+        found._given_trees = True
         return found
 
-    def _draws(self, sentences: Sequence[Any], counts: Sequence[int], rngs: Sequence[Any]) -> Iterator[list[Answer]]:
-        """So many answers to each sentence, drawn with a generator of its own."""
-        for sentence, count, rng in zip(sentences, counts, rngs, strict=True):
-            yield from self._sample([sentence], count, rng)
+    def _scaled(self, factor: float) -> Any:
+        return None  # what the joint model thinks of a list is no sum of potentials
+
+    def _draws(self, sentences: Sequence[Any], counts: Sequence[int], rngs: Any) -> Iterator[list[Answer]]:
+        """As ``_sample``, with a generator for each sentence."""
+        model, (whole, frames) = self._model(), self._looked(sentences)
+        some = [own for sentence, own in zip(whole, frames, strict=True) if len(sentence)]
+        size = DRAWN if model.joint is None else model.joint.size
+        ranked = iter(ranked_arguments(model, _words(whole), some, size, self._threads()))
+        for before, after, own, count, rng in zip(sentences, whole, frames, counts, rngs, strict=True):
+            lists = [next(ranked) for _ in own]
+            shares = [np.cumsum([p for p, _ in each]) for each in lists]
+            level = rng.random((count, len(own)))
+            picks = [np.searchsorted(share / share[-1], level[:, i]).tolist() for i, share in enumerate(shares)]
+            known: dict[tuple[int, ...], Answer] = {}
+            drawn = []
+            for pick in zip(*picks, strict=True) if own else [()] * count:
+                if pick not in known:
+                    chosen = zip(own, lists, pick, strict=True)
+                    known[pick] = _answer(
+                        before, after, tuple(frame.with_arguments(each[i][1]) for frame, each, i in chosen)
+                    )
+                drawn.append(known[pick])
+            yield drawn
 
     def predict(self, X: Iterable[Any]) -> list[tuple[Frame, ...]]:
         """The frames of every sentence."""
