@@ -27,7 +27,7 @@ NAMES, VERBS, PLACES = ("Ada", "Bela", "Clara", "Dora"), ("saw", "left", "praise
 
 
 def sentences(domain: int = 0) -> Iterator[dict[str, Any]]:
-    """Sentences with all layers: ``Ada saw the Bank of London .`` with tree, heads and nested entities."""
+    """Sentences with all layers: ``Ada saw the Bank of London .`` with tree, heads, roles, nested entities."""
     for name, verb, place in itertools.product(NAMES[domain:], VERBS, PLACES):
         yield {
             "words": [name, verb, "the", "Bank", "of", place, "."],
@@ -38,6 +38,7 @@ def sentences(domain: int = 0) -> Iterator[dict[str, Any]]:
             "deprels": ["nsubj", "root", "det", "obj", "case", "nmod", "punct"],
             "tree": f"(S (NP (NNP {name})) (VP (VBD {verb}) (NP (NP (DT the) (NNP Bank)) "
             f"(PP (IN of) (NP (NNP {place}))))) (. .))",
+            "frames": [{"predicate": 1, "sense": f"{verb}.01", "arguments": [[0, 1, "ARG0"], [2, 6, "ARG1"]]}],
         }
 
 
@@ -50,8 +51,16 @@ def write_corpora(folder: Path) -> None:
         (folder / f"{name}.conll").write_text("\n".join(rows))
         (folder / f"{name}.mrg").write_text("".join(f"({s['tree']})\n" for s in part))
         (folder / f"{name}.words.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in part))
+    (folder / "pipe.toml").write_text(PIPELINE)
     (folder / "raw.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in everything))
 
+
+PIPELINE = """
+[[stages]]
+name = "heads"
+model = "own-tags.dovetail"
+unfold = true
+"""
 
 # Files are named as they are in the folder; the first word of a line is the exit code that is expected.
 COMMANDS = """
@@ -70,6 +79,7 @@ COMMANDS = """
 0 train dependency --train train.jsonl --dev dev.jsonl -o dependency.dovetail --iterations 3 --quiet
 0 train dependency --train train.jsonl --predict-tags -o own-tags.dovetail --iterations 2 --quiet
 0 train joint --train train.jsonl --dev dev.jsonl -o joint.dovetail --iterations 2 --quiet
+0 train roles --train train.jsonl --dev dev.jsonl -o roles.dovetail --iterations 2 --gold-trees --ranked 2 --quiet
 0 annotate -m tagger.dovetail raw.txt -o tagged.conll
 0 annotate -m domains.dovetail --domain a dev.conll -o tagged.jsonl
 0 annotate -m segmenter.dovetail raw.txt -o cut.txt
@@ -77,12 +87,18 @@ COMMANDS = """
 0 annotate -m parser.dovetail raw.txt -o parsed.mrg
 0 annotate -m own-tags.dovetail raw.txt -o parsed.conllu
 0 annotate -m joint.dovetail raw.txt -o joint.jsonl
+0 pipeline pipe.toml -o pipe.dovetail --samples 5
+0 annotate --pipeline pipe.toml raw.txt -o piped.jsonl --strategy kbest
+0 annotate -m pipe.dovetail raw.txt -o piped.conllu --samples 5 --seed 2
+0 annotate -m parser.dovetail raw.txt -o sampled.mrg --strategy sample --samples 5
+0 evaluate --pipeline pipe.toml dev.jsonl --json --strategy greedy
 0 evaluate -m tagger.dovetail dev.conll --json
 0 evaluate -m segmenter.dovetail dev.words.txt --json
 0 evaluate -m nested.dovetail dev.jsonl --json
 0 evaluate -m parser.dovetail dev.mrg --json
 0 evaluate -m dependency.dovetail dev.jsonl --json
 0 evaluate -m joint.dovetail dev.jsonl --json
+0 evaluate -m roles.dovetail dev.jsonl --gold-trees --json
 0 evaluate --gold dev.conll --predicted dev.conll --json
 0 info tagger.dovetail
 0 info parser.dovetail
@@ -145,6 +161,7 @@ def estimators() -> dict[str, Callable[[], Any]]:
         "Parser": lambda: dovetail.Parser(iterations=2).fit(train),
         "DependencyParser": lambda: dovetail.DependencyParser(iterations=2).fit(train),
         "JointParser": lambda: dovetail.JointParser(iterations=2).fit(train),
+        "RoleLabeller": lambda: dovetail.RoleLabeller(iterations=2, folds=2, gold_trees=True).fit(train),
         "MultiDomainTagger": lambda: dovetail.MultiDomainTagger(tagger=dovetail.Tagger(iterations=2)).fit(domains),
         "MultiDomainParser": lambda: dovetail.MultiDomainParser(parser=dovetail.Parser(iterations=2)).fit(domains),
     }

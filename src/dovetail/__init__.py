@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         grammars,
         learning,
         models,
+        pipeline,
         scorers,
         structures,
         text,
@@ -40,23 +41,28 @@ if TYPE_CHECKING:
     from dovetail.models.joint.estimator import JointParser
     from dovetail.models.nested.estimator import NestedTagger
     from dovetail.models.parser.estimator import Parser
+    from dovetail.models.roles.estimator import RoleLabeller
     from dovetail.models.segmenter.estimator import Segmenter
     from dovetail.models.tagger.estimator import Tagger
+    from dovetail.pipeline.pipeline import Pipeline
+    from dovetail.pipeline.stage import Stage
     from dovetail.text.formats import read, write
+    from dovetail.text.frames import Frame
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
 
     Model: TypeAlias = (
         Tagger | Segmenter | NestedTagger | Parser | JointParser | DependencyParser
-        | MultiDomainTagger | MultiDomainParser
+        | MultiDomainTagger | MultiDomainParser | RoleLabeller | Pipeline
     )  # fmt: skip
     """What a model file may hold."""
 
 __all__ = [
-    "DependencyParser", "Document", "DovetailError", "FeatureSet", "InputError", "JointParser", "ModelFileError",
-    "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Segmenter", "Sentence", "Span", "Tagger",
-    "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars",
-    "learning", "load", "models", "read", "scorers", "segment", "structures", "text", "token_scores", "write",
+    "DependencyParser", "Document", "DovetailError", "FeatureSet", "Frame", "InputError", "JointParser",
+    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Pipeline", "RoleLabeller",
+    "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves", "embedded",
+    "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "read", "scorers",
+    "segment", "structures", "text", "token_scores", "write",
 ]  # fmt: skip
 
 _KINDS = {
@@ -66,6 +72,8 @@ _KINDS = {
     "joint": ("JointParser", "models.joint.estimator"),
     "nested": ("NestedTagger", "models.nested.estimator"),
     "parser": ("Parser", "models.parser.estimator"),
+    "pipeline": ("Pipeline", "pipeline.pipeline"),
+    "roles": ("RoleLabeller", "models.roles.estimator"),
     "segmenter": ("Segmenter", "models.segmenter.estimator"),
     "tagger": ("Tagger", "models.tagger.estimator"),
 }
@@ -74,8 +82,10 @@ _KINDS = {
 _HOMES = dict(_KINDS.values()) | {
     "Document": "text.sentence",
     "FeatureSet": "features.algebra.sets",
+    "Frame": "text.frames",
     "Sentence": "text.sentence",
     "Span": "text.sentence",
+    "Stage": "pipeline.stage",
     "entity_scores": "evaluate",
     "read": "text.formats",
     "segment": "text.segment",
@@ -123,7 +133,16 @@ def load(path: str | Path | None = None) -> Any:
     kind = load_model(found)[0].get("kind")
     if kind not in _KINDS:
         raise ModelFileError(f"{found}: this is a file of kind {kind!r}, not a model that can be loaded by itself")
-    return __getattr__(_KINDS[kind][0]).load(found)
+    return class_of(kind).load(found)
+
+
+def class_of(kind: str) -> Any:
+    """The class of models, or pipelines, whose files say that they are of this kind.
+
+    >>> class_of("tagger").__name__
+    'Tagger'
+    """
+    return __getattr__(_KINDS[kind][0])
 
 
 def embedded(name: str) -> Path:

@@ -33,6 +33,8 @@ SENTENCES = (
     b'{"doc": "d", "id": 1, "words": ["Ada", "met", "Bob"], "pos": ["NNP", "VBD", "NNP"], "entities": [[0, 1, "PER"], '
     b'{"start": 2, "end": 3, "label": "PER", "probability": 0.5}], "heads": [1, -1, 1], "deprels": ["a", "root", "b"], '
     b'"tree": "(S (NP (NNP Ada)) (VP (VBD met) (NP (NNP Bob))))", "constituents": [[0, 3, "S", 0.9]], '
+    b'"frames": [{"predicate": 1, "sense": "meet.01", "lemma": "meet", '
+    b'"arguments": [[0, 1, "ARG0"], [2, 3, "ARG1", 0.9]]}], '
     b'"offsets": [[0, 3], [4, 7], [8, 11]], "text": "Ada met Bob", "comments": ["# a"], "domain": "news"}\n'
     b'{"tokens": ["c\\ud83d\\ude00"], "ner_tags": ["B-X"]}\n'
 )
@@ -215,6 +217,12 @@ def _joint(path: Path) -> None:
     dovetail.JointParser(iterations=2).fit(annotated(20)).save(path)
 
 
+def _roles(path: Path) -> None:
+    from tests.models.kinds import KINDS
+
+    dovetail.RoleLabeller(gold_trees=True, iterations=2, folds=2, ranked=2).fit(KINDS["roles"].sentences).save(path)
+
+
 TARGETS = [
     Target("conll", ".conll", _files(CONLL, PAIRS, TABS), _documents),
     Target("conll.gz", ".conll.gz", lambda: [gzip.compress(CONLL, mtime=0)], _documents),
@@ -239,6 +247,7 @@ TARGETS = [
     Target("parser", "", _saved(_parser), dovetail.load, True),
     Target("nested", "", _saved(_nested), dovetail.load, True),
     Target("joint", "", _saved(_joint), dovetail.load, True),
+    Target("roles", "", _saved(_roles), dovetail.load, True),
 ]
 
 

@@ -9,10 +9,12 @@ from dovetail.models.dependency.estimator import DependencyParser
 from dovetail.models.joint.estimator import JointParser
 from dovetail.models.nested.estimator import NestedTagger
 from dovetail.models.parser.estimator import Parser
+from dovetail.models.roles.estimator import RoleLabeller
 from dovetail.models.segmenter.estimator import Segmenter
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.brackets import parse_tree
 from dovetail.text.dependencies import Dependencies
+from dovetail.text.frames import Frame
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 
@@ -46,6 +48,18 @@ def _arcs() -> list[Sentence]:
     return [Sentence(("Ada", "wrote"), layers), Sentence(("Bob", "slept"), layers)] * 4
 
 
+def _frames() -> list[Sentence]:
+    """Sentences with trees and frames, of two verbs and a noun."""
+    slept, saw = _trees()[:2]
+    house = parse_tree("(S (NP (NNP Ada)) (VP (VBD made) (NP (NP (DT a) (NN sale)) (PP (IN of) (NP (NNS boats))))))")
+    frames = [
+        (slept.tree, [Frame(1, "sleep.01", "sleep", [(0, 1, "ARG0")])]),
+        (saw.tree, [Frame(1, "see.01", "see", [(0, 1, "ARG0"), (2, 3, "ARG1")])]),
+        (house, [Frame(1, "make.LV", "make", [(2, 6, "ARGM-PRR")]), Frame(3, "sell.01", "sell", [(4, 6, "ARG1")])]),
+    ]
+    return [Sentence(tree.words(), tree=tree, frames=own) for tree, own in frames for _ in range(4) if tree]
+
+
 WORDS = [["北京", "人"], ["人", "爱", "人"]] * 4
 
 
@@ -58,6 +72,8 @@ def kinds() -> dict[str, Kind]:
     bare = [s.words for s in nested]
     words = [s.words for s in flat]
     untied = [Sentence(s.words, {"pos": s.layers["pos"]}) for s in arcs]
+    frames = _frames()
+    labeller = RoleLabeller(gold_trees=True, ranked=3, folds=2, iterations=3)
     heads = [Dependencies((1, -1), ("nsubj", "root"))] * len(arcs)
     return {
         "tagger": Kind(Tagger(features=["word[0]", "shape[0]"], iterations=5), flat, words, tags),
@@ -69,6 +85,7 @@ def kinds() -> dict[str, Kind]:
         "ruled": Kind(Parser(kind="labelled-rules", iterations=2), trees, [s.words for s in trees], gold),
         "joint": Kind(JointParser(iterations=2, entity_min_count=1), trees, treeless, gold),
         "soft": Kind(JointParser(coupling="soft", iterations=2, entity_min_count=1), trees, treeless, gold),
+        "roles": Kind(labeller, frames, [Sentence(s.words, tree=s.tree) for s in frames], [s.frames for s in frames]),
         "dependency": Kind(DependencyParser(bits=10, iterations=3, threshold=0.0), arcs, untied, heads),
     }
 

@@ -31,6 +31,7 @@ from tests.structures import (
     enumerate_nested,
     enumerate_projective,
     enumerate_semimarkov,
+    frame_cases,
     grammar_cases,
     nested_cases,
     projective_cases,
@@ -240,6 +241,45 @@ class NestedCase(Case):
                 batch.span(*np.transpose(spans)),
                 lambda n, key: [m == n and (*each,) in key[1] for m, *each in spans],
             )
+
+
+class FrameCase(Case):
+    """Keys are the labels of the candidates, -1 for none."""
+
+    span = True
+
+    def batches(self, **limits):
+        return frame_cases.batches(**limits)
+
+    def large(self, rng):
+        return sharded(frame_cases.random_batch(rng, [(6, 12)] * 300, [0, 1, -1]))
+
+    def answers(self, batch, n):
+        first = batch.offsets[n]
+        for key in frame_cases.answers(batch, n):
+            counts = mapped(np.zeros_like, batch.potentials)
+            for c, label in enumerate(key, first):
+                counts.role[c, label] += label >= 0
+            yield key, counts
+
+    def key(self, batch, answer, n):
+        return tuple(answer[batch.offsets[n] : batch.offsets[n + 1]].tolist())
+
+    def answer(self, batch, keys):
+        return np.array([label for key in keys for label in key], np.int32)
+
+    def mask(self, permitted):
+        return permitted.role
+
+    def wrong(self, gold, key):
+        return sum(b not in (-1, a) for a, b in zip(gold, key, strict=True))
+
+    def parts(self, batch):
+        own = [(n, c) for n in range(len(batch)) for c in range(*batch.offsets[n : n + 2].tolist())]
+        every = [(n, int(batch.begin[c]), int(batch.end[c]), y) for n, c in own for y in range(batch.labels)]
+        where = [(n, c - batch.offsets[n], y) for n, c in own for y in range(batch.labels)]
+        if every:
+            yield batch.span(*np.transpose(every)), lambda n, key: [m == n and key[c] == y for m, c, y in where]
 
 
 def places(batch: Any, labels: Sequence[int]) -> Any:
@@ -497,6 +537,7 @@ CASES: dict[str, Case] = {
     "grammar": GrammarCase(),
     "nested": NestedCase(),
     "chain": ChainCase(),
+    "frames": FrameCase(),
     "semimarkov": SemiMarkovCase(),
     "projective": ProjectiveCase(),
     "brackets": BracketCase(),

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
+from dovetail.cli import pipeline as pipelines
 from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input, InputFormat
-from dovetail.cli.kinds import Kind, kind_of, load_model, name_of
+from dovetail.cli.kinds import Kind, kind_of, name_of
 from dovetail.cli.layers import lacks, telling
 from dovetail.cli.nested import span_chances
 from dovetail.cli.options import argument, option, switch
@@ -42,6 +43,10 @@ def annotate(
         Reads(stdin=True),
     ),
     model: Path | None = options.MODEL,
+    pipeline: Path | None = pipelines.PIPELINE,
+    strategy: pipelines.Strategy | None = pipelines.STRATEGY,
+    samples: int | None = pipelines.SAMPLES,
+    seed: int | None = pipelines.SEED,
     input_format: InputFormat | None = options.ANY_FORMAT,
     output_format: OutputFormat | None = option(
         None,
@@ -79,7 +84,7 @@ def annotate(
     from dovetail.text.documents import annotate_documents
     from dovetail.text.report import ReadReport
 
-    tagger = load_model(model, domain).set_params(threads=threads)
+    tagger = pipelines.load(model, pipeline, domain, strategy, samples, seed, threads)
     if getattr(tagger, "words", False):
         if k_best or marginals or documents or threshold > 0:
             raise DovetailError("--k-best, --marginals, --documents and --threshold are not for this kind of model")
@@ -89,7 +94,7 @@ def annotate(
     if source.format == InputFormat.text and (needs := getattr(tagger, "needs", ())):
         raise DovetailError(lacks(name_of(tagger), needs))
     form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
-    _check_wishes(tagger, form, output, threshold, documents, bool(k_best or marginals))
+    _check_wishes(tagger, form, output, threshold, documents, bool(k_best or marginals), marginals)
     report = ReadReport()
     reading = options.text_options(source.format, lines, sentence_per_line, tokenised)
     read = source.documents(options.names(columns), encoding, report, **reading)
@@ -105,7 +110,13 @@ def annotate(
 
 
 def _check_wishes(
-    tagger: Any, form: OutputFormat, output: Path | None, threshold: float, documents: bool, details: bool
+    tagger: Any,
+    form: OutputFormat,
+    output: Path | None,
+    threshold: float,
+    documents: bool,
+    details: bool,
+    marginals: bool,
 ) -> None:
     """Refuse what this kind of model or this format cannot give."""
     kind = kind_of(tagger)
@@ -119,7 +130,9 @@ def _check_wishes(
         raise DovetailError("svg is for trees and dependencies, and this model finds neither")
     if kind is not None and threshold > 0 and name_of(tagger) != "nested":
         raise DovetailError("--threshold leaves out entities, and this model finds none")
-    if details and not hasattr(tagger, "predict_marginals"):
+    if marginals and hasattr(tagger, "posterior"):
+        raise DovetailError("--marginals is of single models; for a pipeline, see Pipeline.posterior in Python")
+    if details and not hasattr(tagger, "predict_marginals") and not hasattr(tagger, "posterior"):
         raise DovetailError("--k-best and --marginals are not available for segmenters; see Segmenter.kbest in Python")
 
 

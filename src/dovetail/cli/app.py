@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli import annotate, cluster, curve, demo, evaluate, explain, info, select, train
+from dovetail.cli import annotate, cluster, curve, demo, evaluate, explain, info, pipeline, select, train
 from dovetail.cli.command import Commands
 from dovetail.version import __version__
 
@@ -19,7 +19,10 @@ app = Commands(
 )
 app.command()(annotate.annotate)
 app.add_typer(train.app, name="train")
-for command in (evaluate.evaluate, explain.explain, info.info, demo.demo, select.select, curve.simulate, curve.curve):
+for command in (
+    evaluate.evaluate, pipeline.pipeline, explain.explain, info.info, demo.demo, select.select, curve.simulate,
+    curve.curve,
+):  # fmt: skip
     app.command()(command)
 app.add_typer(cluster.app, name="cluster")
 

@@ -16,12 +16,14 @@ from dovetail.cli.paths import Reads, check_paths, roles
 GROUPS = {
     "Data": (
         "train dev domain dev_domain test gold predicted compare labelled trees_only entities_only input_format "
-        "columns encoding sentence_per_line tokenised lines target ignore layer max_length"
+        "columns encoding sentence_per_line tokenised lines target ignore layer max_length gold_trees find_predicates"
     ),
     "Model": (
-        "model annotate.domain evaluate.domain strategy sigma restrict features order scheme longest normalise_width "
-        "pos predict_layers tags predict_tags relations kind coupling vertical horizontal direction head_tags relax "
-        "threshold decode min_count min_documents entity_min_documents hash_bits bits observed_only"
+        "model pipeline annotate.domain evaluate.domain strategy samples annotate.seed evaluate.seed "
+        "pipeline.seed sigma restrict features order scheme longest normalise_width pos predict_layers tags "
+        "predict_tags relations kind coupling vertical horizontal direction head_tags relax "
+        "threshold decode reach ranked least folds min_count min_documents entity_min_documents hash_bits bits "
+        "observed_only"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",

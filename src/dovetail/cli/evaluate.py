@@ -8,10 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli import options, scores
+from dovetail.cli import options, roles, scores
+from dovetail.cli import pipeline as pipelines
 from dovetail.cli.console import count, some, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
-from dovetail.cli.kinds import KINDS, LAYERS, kind_of, load_model
+from dovetail.cli.kinds import KINDS, LAYERS, kind_of, name_of
 from dovetail.cli.layers import telling
 from dovetail.cli.options import argument, option, switch
 from dovetail.cli.paths import Reads, Writes
@@ -29,6 +30,10 @@ def evaluate(
         "DATA", "Annotated text to score the model on (may be .gz); - for standard input.", Reads()
     ),
     model: Path | None = options.MODEL,
+    pipeline: Path | None = pipelines.PIPELINE,
+    strategy: pipelines.Strategy | None = pipelines.STRATEGY,
+    samples: int | None = pipelines.SAMPLES,
+    seed: int | None = pipelines.SEED,
     gold: Path | None = option("FILE", "Instead of DATA: the correct annotations; needs --predicted.", Reads()),
     predicted: Path | None = option("FILE", "The annotations to score, of the same text as --gold.", Reads()),
     compare: Path | None = option(
@@ -45,6 +50,8 @@ def evaluate(
     ),
     conlleval: bool = switch("Print the same report as conlleval."),
     max_length: int | None = option("N", "Leave out sentences with more words.", shown="no limit", min=1),
+    gold_trees: bool = switch("For roles: use the trees of DATA, not those of the model's parser."),
+    find_predicates: bool = switch("For roles: find predicates and senses, too, which are else given."),
     domain: str | None = options.DOMAIN,
     as_json: bool = options.AS_JSON,
     threads: int | None = options.THREADS,
@@ -58,26 +65,33 @@ def evaluate(
     truth = data or gold
     if truth is None or (data is not None and gold is not None) or (gold is None) != (predicted is None):
         raise DovetailError("give DATA (and --model), or both --gold and --predicted")
-    if predicted is not None and model is not None:
-        raise DovetailError("give --model or --predicted, not both")
+    if predicted is not None and (model is not None or pipeline is not None):
+        raise DovetailError("give --model, --pipeline or --predicted, not two of them")
     if predicted is not None and domain is not None:
         raise DovetailError("--domain chooses a part of a model; it does not go with --predicted")
     if as_json and conlleval:
         raise DovetailError("--json and --conlleval are two ways to print the scores; choose one")
     if reliability is not None and find_spec("matplotlib") is None:
         raise DovetailError('--reliability needs matplotlib: pip install "dovetail[plot]"')
-    tagger: Any = load_model(model, domain).set_params(threads=threads) if predicted is None else None
+    tagger: Any = (
+        pipelines.load(model, pipeline, domain, strategy, samples, seed, threads) if predicted is None else None
+    )
     if getattr(tagger, "words", False):
         evaluate_words(tagger, truth, encoding, as_json)
         return
     texts = _Texts(Corpora(input_format, options.names(columns), encoding), truth, max_length)
     kind = kind_of(tagger) or KINDS.get(LAYERS.get(layer or "", ""))
+    if (gold_trees or find_predicates) and name_of(tagger) != "roles":
+        raise DovetailError("--gold-trees and --find-predicates are for models of semantic roles")
     if kind is None:
         _evaluate_tags(texts, tagger, predicted, compare, layer, reliability, conlleval, as_json)
         return
     if compare or conlleval or reliability:
         raise DovetailError("--compare, --conlleval and --reliability are for entities, and this model predicts none")
-    found = list(tagger.annotate(telling(tagger, texts.gold))) if predicted is None else texts.read(predicted)
+    asked = texts.gold
+    if name_of(tagger) == "roles":
+        asked = roles.questions(asked, gold_trees or "tree" in tagger.needs, find_predicates)
+    found = list(tagger.annotate(telling(tagger, asked))) if predicted is None else texts.read(predicted)
     texts.corpora.warn()
     record = kind.scores(texts.gold, found)
     print(json.dumps(record, ensure_ascii=False) if as_json else kind.report(record))
@@ -146,6 +160,8 @@ def _evaluate_tags(
 
 
 def _warn_of_unknown(tagger: Tagger, sentences: Sentences, layer: str) -> None:
+    if not tagger.classes_:
+        return
     known = {label_of(tag) for tag in tagger.classes_} | {"O"}
     if unknown := sorted({label_of(tag) for tag in tagset(sentences, layer)} - known):
         warn(f"labels that the model does not know and will always miss: {some(unknown)}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli import options, trees
+from dovetail.cli import options, roles, trees
 from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.kinds import load_model, name_of
@@ -17,6 +17,7 @@ from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.models.parser.estimator import Parser
+    from dovetail.models.roles.estimator import RoleLabeller
     from dovetail.models.tagger.estimator import Tagger
     from dovetail.models.tagger.explain import Explanation
     from dovetail.text.sentence import Sentence
@@ -29,13 +30,13 @@ def explain(
     model: Path | None = options.MODEL,
     token: list[str] | None = option(
         "N|WORD",
-        "A word, or the number of a token in the input, counted from 1; may be repeated.",
+        "A word, or the number of a token in the input, counted from 1; for roles, a predicate; may be repeated.",
         short="-t",
         shown="the tokens of all entities",
     ),
     span: list[str] | None = option(
         "START-END[:LABEL]",
-        "For parsers: a constituent, by the numbers of its first and last word; may be repeated.",
+        "For parsers and roles: a constituent, by the numbers of its first and last word; may be repeated.",
         shown="the least probable of each sentence",
     ),
     top: int = option("N", "Number of features to show for and against.", default=5, min=1),
@@ -60,6 +61,9 @@ def explain(
     warn_all(report.lines())
     if name_of(tagger) == "parser":
         _explain_trees(tagger, sentences, span or [], token, top, as_json)
+        return
+    if name_of(tagger) == "roles":
+        _explain_roles(tagger, sentences, span or [], token or [], top, as_json)
         return
     if span:
         raise DovetailError("--span is for parsers; this model explains words: see --token")
@@ -97,6 +101,20 @@ def _explain_trees(
         print(json.dumps({"constituents": [trees.record(s, why, top) for s, why in found]}, ensure_ascii=False))
     else:
         print("\n\n".join(trees.paragraph(s, why, top) for s, why in found))
+
+
+def _explain_roles(
+    labeller: RoleLabeller, sentences: Sequence[Sentence], spans: list[str], token: list[str], top: int, as_json: bool
+) -> None:
+    if spans and len(sentences) != 1:
+        raise DovetailError(f"--span needs a single sentence, and the text has {len(sentences)}")
+    found = list(roles.explained(labeller, sentences, token, spans))
+    if as_json:
+        print(json.dumps({"arguments": [roles.record(s, why, top) for s, why in found]}, ensure_ascii=False))
+    elif found:
+        print("\n\n".join(roles.paragraph(s, why, top) for s, why in found))
+    else:
+        say("no arguments found; use --token and --span to explain any constituent")
 
 
 def _chosen(tagger: Tagger, sentences: Sequence[Sentence], wanted: list[str]) -> Iterator[tuple[int, Sentence, int]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dovetail.cli import dependencies, nested, trees
+from dovetail.cli import dependencies, nested, roles, trees
 from dovetail.cli.nested import span_chances
 from dovetail.cli.progress import watch
 from dovetail.errors import DovetailError
@@ -51,15 +51,18 @@ KINDS = {
     "parser": Kind(
         trees.show, trees.answer, span_chances, trees.bracket_record, trees.bracket_report, trees.picture, "brackets"
     ),
+    "roles": Kind(roles.show, roles.answer, roles.marginals, roles.role_record, roles.role_report),
 }
 """By the ``kind`` of a model."""
 
-LAYERS = {"head": "dependency", "nested": "nested", "tree": "parser"}
+LAYERS = {"frames": "roles", "head": "dependency", "nested": "nested", "tree": "parser"}
 """Layers that are scored as the answers of such a kind."""
 
 
 def kind_of(model: Any) -> Kind | None:
-    """The kind of a model, None of a tagger or segmenter."""
+    """The kind of a model, of a pipeline that of its last stage; None of a tagger or segmenter."""
+    if (last := getattr(model, "last", None)) is not None:
+        return KINDS.get(name_of(last.annotator)) or KINDS.get(LAYERS.get(model.target, ""))
     return KINDS.get(name_of(model))
 
 

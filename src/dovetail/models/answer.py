@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from dovetail.text.frames import Frame
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 from dovetail.text.words import recut
@@ -24,6 +25,8 @@ class Answer:
     spans: tuple[Span, ...] | None = None
     """Entities; None where the model does not look for them."""
     tree: Tree | None = None
+    frames: tuple[Frame, ...] | None = None
+    """Predicates with their arguments; None where the model does not look for them."""
     words: tuple[str, ...] | None = None
     """The words that a text was cut into."""
     probability: float | None = None
@@ -47,6 +50,8 @@ class Answer:
         found = replace(sentence, layers={**sentence.layers, **self.layers})
         if self.spans is not None:
             found = replace(found, spans=self.spans)
+        if self.frames is not None:
+            found = replace(found, frames=self.frames)
         return found if self.tree is None else replace(found, tree=self.tree)
 
 

@@ -19,6 +19,7 @@ from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
 from dovetail.modelfile import Arrays, load_model, save_model
+from dovetail.models.annotator import Annotator
 from dovetail.models.answer import Answer
 from dovetail.models.batching import in_batches
 from dovetail.models.inputs import annotated, as_sentences, check_count, check_type
@@ -41,7 +42,7 @@ NOT_STORED = frozenset({"threads", "resources", "clusters"})
 
 
 @dataclass(kw_only=True, eq=False)
-class Estimator:
+class Estimator(Annotator):
     """A dataclass whose fields are its settings; those that training sets are no arguments of its constructor."""
 
     kind: ClassVar[str]

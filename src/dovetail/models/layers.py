@@ -6,7 +6,7 @@ Two stages: a tagger for each layer fills in what sentences lack, then the model
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from dovetail.modelfile import Arrays
@@ -84,6 +84,18 @@ class LayerTaggers:
 
         made = {n: unpacked_tagger(own, arrays, f"layer.{n}") for n, own in header.get("layers", {}).items()}
         return cls({name: tagger for name, tagger in made.items() if tagger is not None})
+
+
+def unmarked(tagger: Tagger) -> Tagger:
+    """The tagger of a layer with the values of the layer themselves for labels, to be used alone."""
+    from dovetail.models.tagger.estimator import Tagger
+    from dovetail.models.tagger.labels import LabelSet
+
+    model: Any = tagger.model_
+    made = Tagger(**tagger.get_params())
+    names = tuple(name.removeprefix(MARK) for name in model.labels.names)
+    made.model_, made.card_ = replace(model, labels=LabelSet(names, None)), tagger.card_
+    return made
 
 
 def learnable(names: Iterable[str], sentences: Sequence[Sentence]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from dovetail.errors import InputError
 from dovetail.text.brackets import parse_tree
+from dovetail.text.frames import Frame, as_frames
 from dovetail.text.report import ReadReport
 from dovetail.text.segment import CUT_WORD, Lines, annotate, segment_tokens
 from dovetail.text.sentence import Document, Sentence, Span
@@ -28,7 +29,10 @@ Place = tuple[int, int]
 _WORDS = ("words", "tokens")
 _WORD_SPANS = ("entities", "spans")
 _SPANS = ("spans", "entities", "label", "labels")  # the last two, of doccano, may also be about the whole text
-_SENTENCE_FIELDS = {*_WORDS, "doc", "id", "offsets", "text", "comments", "tree", "constituents", "heads", "deprels"}
+_SENTENCE_FIELDS = {
+    *_WORDS, "doc", "id", "offsets", "text", "comments", "tree", "constituents", "heads", "deprels", "frames",
+}  # fmt: skip
+_FRAME_FIELDS = {"predicate": "i", "sense": "s", "lemma": "s", "arguments": "?", "probability": "if"}
 _LAYERS = ("pos", "ner", "chunk", "lemma", "upos", "xpos")
 _SHAPE = re.compile(r"iis[ifn]?")  # of [start, end, label] and perhaps a probability
 _EDGES = (("start", "start_offset"), ("end", "end_offset"))  # the second is doccano's
@@ -72,7 +76,8 @@ class JsonObject:
         offsets = self._offsets(len(words))
         known = _SENTENCE_FIELDS | layers.keys() | {given or "words"}
         comments = self._comments(known if offsets else known - {"text"})
-        return Sentence(words, layers, spans, offsets, self.identity("id"), comments, tree=self._tree(words))
+        tree, frames = self._tree(words), self._frames(len(words))
+        return Sentence(words, layers, spans, offsets, self.identity("id"), comments, tree=tree, frames=frames)
 
     def document(self, lines: Lines) -> Document:
         """The document that the object is."""
@@ -192,6 +197,35 @@ class JsonObject:
             raise self.wrong('"constituents" are not all [start, end, label, probability]') from None
         return tree.with_probabilities(known) if known else tree
 
+    def _frames(self, length: int) -> tuple[Frame, ...] | None:
+        """The predicates with their arguments; arguments that overlap are kept, and counted."""
+        given = self.fields.get("frames")
+        if given is None:
+            return None
+        if not isinstance(given, list):
+            raise self.wrong(f'"frames" is {kind_of(given)}, expected an array of objects')
+        try:
+            frames = as_frames([self._frame(item, length) for item in given], length)
+        except ValueError as error:
+            raise self.wrong(f'"frames": {error}') from None
+        self.note("frame whose arguments overlap, kept as it is", sum(frame.overlaps() for frame in frames))
+        return frames
+
+    def _frame(self, item: Any, length: int) -> Frame:
+        if not isinstance(item, dict) or type(item.get("predicate")) is not int:
+            raise self.wrong(f'{_shown(item)} in "frames" is not an object with a whole number "predicate"')
+        known = {name: value for name, value in item.items() if name in _FRAME_FIELDS and value is not None}
+        for name, value in known.items():
+            if _letters([value]) not in _FRAME_FIELDS[name] or isinstance(value, dict | bool):
+                raise self.wrong(f'"{name}" of a frame is {kind_of(value)}')
+        self.note("field of a frame that is not known, left out", len(item.keys() - _FRAME_FIELDS.keys()))
+        if not 0 <= known["predicate"] < length:
+            raise self.wrong(f'a predicate at {known["predicate"]} in "frames" is outside {length} words')
+        if not 0 <= known.get("probability", 0) <= 1:
+            raise self.wrong(f'{_shown(item)} in "frames" has a probability that is not from 0 to 1')
+        arguments = self._listed_spans(known.pop("arguments", []), "frames", length, "words")
+        return Frame(**known, arguments=tuple(Span(*span) for span in arguments))
+
     def _entities(self, name: str, length: int, entities: Entities) -> tuple[Span, ...]:
         spans = tuple(Span(*span) for span in self._spans(name, length, "words"))
         if entities == "all":
@@ -218,6 +252,12 @@ class JsonObject:
         given = self.fields[name]
         if not isinstance(given, list):
             raise self.wrong(f'"{name}" is {kind_of(given)}, expected an array of [start, end, label]')
+        return self._listed_spans(given, name, length, unit, places, text)
+
+    def _listed_spans(
+        self, given: list[Any], name: str, length: int, unit: Unit, places: list[Place] | None = None, text: str = ""
+    ) -> Iterator[tuple[int, int, str, float | None]]:
+        """The spans of a list, which is or belongs to the field of this name."""
         for item in given:
             for values in _span_values(item, unit, places):
                 if problem := _span_problem(values, length, unit):

@@ -1,9 +1,9 @@
 """JSON lines: one object a line, or one array of objects; a sentence or a document each.
 
-A sentence has ``words`` and perhaps ``entities``, ``doc``, ``offsets``, ``text``, ``tree``, ``heads`` and ``deprels``;
-other lists with a value a word are layers. A document has ``text``, and perhaps ``id`` and ``spans`` in characters.
-Objects of Prodigy, Label Studio and Hugging Face are read too (`annotation_tools`). All other fields are kept as
-comments ``# key = value`` of the sentence, or of the document's first.
+A sentence has ``words`` and perhaps ``entities``, ``doc``, ``offsets``, ``text``, ``tree``, ``frames``, ``heads`` and
+``deprels``; other lists with a value a word are layers. A document has ``text``, and perhaps ``id`` and ``spans`` in
+characters. Objects of Prodigy, Label Studio and Hugging Face are read too (`annotation_tools`). All other fields are
+kept as comments ``# key = value`` of the sentence, or of the document's first.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dovetail.errors import InputError
 from dovetail.text.annotation_tools import own_fields
 from dovetail.text.documents import Member, group, ungroup
 from dovetail.text.files import Source, Target, open_target, open_text
+from dovetail.text.frames import Frame
 from dovetail.text.json_object import Entities, JsonObject, kind_of
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.segment import Lines
@@ -192,6 +193,8 @@ def _sentence_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str
             fields["tree"] = str(sentence.tree)
             if sure := [span for span in sentence.tree.spans() if span.probability is not None]:
                 fields["constituents"] = [[s.start, s.end, s.label, round(s.probability or 0.0, 6)] for s in sure]
+        if sentence.frames is not None:
+            fields["frames"] = [_frame_object(frame) for frame in sentence.frames]
         if sentence.spans or "ner" in sentence.layers:
             fields["entities"] = [
                 _span_object(span.start, span.end, span.label, span.probability, _surface(sentence, document, span))
@@ -233,6 +236,16 @@ def _span_object(start: int, end: int, label: str, probability: float | None, te
     if probability is not None:
         fields["probability"] = probability
     return {**fields, "text": text}
+
+
+def _frame_object(frame: Frame) -> dict[str, Any]:
+    known = {"predicate": frame.predicate, "sense": frame.sense, "lemma": frame.lemma, "probability": frame.probability}
+    fields: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+    fields["arguments"] = [
+        [span.start, span.end, span.label, *([] if span.probability is None else [span.probability])]
+        for span in frame.arguments
+    ]
+    return fields
 
 
 def _comment_fields(sentence: Sentence, taken: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 from dovetail.errors import DovetailError
 from dovetail.text.tags import spans_to_tags, tags_to_spans
 
-if TYPE_CHECKING:  # a tree is made of spans
+if TYPE_CHECKING:  # frames and trees are made of spans
+    from dovetail.text.frames import Frame
     from dovetail.text.tree import Tree
 
 
@@ -153,9 +154,10 @@ class Sentence:
     ``layers`` holds one value a word under a name (``pos``, ``ner`` as IOB2 tags, ...); ``spans`` holds
     entities that a layer cannot (nested ones); ``offsets`` are character positions in the text of the
     document; ``document`` tells which neighbours belong to the same one, where the file tells documents apart;
-    ``tree`` is the constituent tree over the words; ``raw`` holds the characters from the first word to the last,
-    where there is a text. Iteration goes over the words, and ``sentence[0]`` is the first. Words and values may be
-    given as lists; they are kept as tuples.
+    ``tree`` is the constituent tree over the words; ``frames`` are predicates with their arguments, None where nobody
+    has looked for them; ``raw`` holds the characters from the first word to the last, where there is a text.
+    Iteration goes over the words, and ``sentence[0]`` is the first. Words and values may be given as lists; they are
+    kept as tuples.
 
     >>> s = Sentence(("Ada", "Lovelace", "wrote"), {"ner": ("B-PER", "I-PER", "O")})
     >>> s.entities()
@@ -173,6 +175,7 @@ class Sentence:
     document: int | None = field(default=None, compare=False)
     tree: Tree | None = None
     raw: str | None = field(default=None, compare=False, repr=False)
+    frames: tuple[Frame, ...] | None = None
 
     def __post_init__(self) -> None:
         if type(self.words) is not tuple:
@@ -189,6 +192,12 @@ class Sentence:
             raise ValueError(f"{len(self.offsets)} offsets for {length} words")
         if self.tree is not None and len(self.tree) != length:
             raise ValueError(f"a tree of {len(self.tree)} words for {length} words")
+        if self.frames is not None:
+            from dovetail.text.frames import as_frames
+
+            frames = as_frames(self.frames, length)
+            located = tuple(f.with_arguments(self.located(f.arguments)) if f.arguments else f for f in frames)
+            object.__setattr__(self, "frames", located)
 
     def __len__(self) -> int:
         return len(self.words)

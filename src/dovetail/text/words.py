@@ -107,7 +107,7 @@ def recut(sentence: Sentence, words: Sequence[str]) -> Sentence:
                 places.append((begin, begin + len(next_ := next(pieces))))
                 begin += len(next_)
     found = tuple(places) if places is not None else None
-    return replace(sentence, words=tuple(words), layers={}, spans=(), tree=None, offsets=found)
+    return replace(sentence, words=tuple(words), layers={}, spans=(), tree=None, frames=None, offsets=found)
 
 
 def cut(text: str, starts: Sequence[int]) -> list[str]:

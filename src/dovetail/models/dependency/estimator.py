@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,6 +195,38 @@ class DependencyParser(DependencySettings, Estimator):
             if probabilities:
                 layers["head_probability"] = tuple(f"{p:.4f}" for p in sure[i])
             yield Answer(layers)
+
+    # as a stage of a pipeline
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """Heads, relations, and parts of speech where the parser has a tagger."""
+        return ("head", "deprel", *((self.tagger_.target,) if self.tagger_ is not None else ()))
+
+    def stages(self) -> list[Any]:
+        """The tagger that is trained with the parser, if it has one, and the parser that reads its tags."""
+        return super().stages() if self.tagger_ is None else [self.tagger_, self.reading()]
+
+    def reading(self) -> Self:
+        """The parser, that reads parts of speech."""
+        found = super().reading()
+        if found.tagger_ is None:
+            return found
+        found = copy(found)
+        found.tagger_ = None
+        return found
+
+    def _completed(self, sentences: Sequence[Sentence], found: list[list[Answer]]) -> list[list[Answer]]:
+        """Lists of answers with relations, and tags where the parser has a tagger."""
+        looked = self._look(sentences)
+        every = {id(answer): (i, answer) for i, answers in enumerate(found) for answer in answers}
+        some = _Looked([looked.sentences[i] for i, _ in every.values()], [looked.tags[i] for i, _ in every.values()])
+        named = self._name(some, [answer.heads for _, answer in every.values()])
+        whole = {}
+        for (key, (_, answer)), relations, tags in zip(every.items(), named, some.tags, strict=True):
+            more = {"deprel": relations} | ({} if self.tagger_ is None else {self.tagger_.target: tags})
+            whole[key] = replace(answer, layers={**answer.layers, **more})
+        return [[whole[id(answer)] for answer in answers] for answers in found]
 
     def score(self, X: Input, y: Sequence[Dependencies] | None = None) -> float:
         """Unlabelled attachment in percent of all words; gold trees with crossing arcs are made projective."""

@@ -181,6 +181,25 @@ class JointParser(JointSettings, Parser):
         """The answers of models that differ in their bias alone."""
         return answers(Decoder(models[0], self._by_recall), text, self._threads(), models)
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The tree, its parts of speech, and the entities as spans and as tags."""
+        return ("tree", *(("pos",) if "pos" not in self.reads else ()), "ner", "spans")
+
+    def stages(self) -> list[Any]:
+        """As of a parser; where trees and entities are coupled softly, itself alone."""
+        return [self] if self._soft else super().stages()
+
+    def _scaled(self, factor: float) -> Any:
+        return None if self._soft else super()._scaled(factor)
+
+    def _draws(self, sentences: Sequence[Any], counts: Sequence[int], rngs: Any) -> Iterator[list[Answer]]:
+        if not self._soft:
+            yield from super()._draws(sentences, counts, rngs)
+            return
+        for sentence, count, rng in zip(sentences, counts, rngs, strict=True):
+            yield from self._sample([sentence], count, rng)
+
     # answers of coupled structures
 
     def _answers(self, sentences: list[Sentence], probabilities: bool) -> list[Answer]:

@@ -167,6 +167,11 @@ class NestedTagger(NestedSettings, LinearEstimator):
 
     # answers
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The target layer and the entities, with nested ones."""
+        return (self.target, "spans")
+
     def predict(self, X: Iterable[Any], threshold: float | None = None) -> list[list[Span]]:
         """The entities of every sentence with their exact probabilities, each before those within it.
 

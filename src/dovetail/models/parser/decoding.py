@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail.grammars.treebank import TreebankGrammar
 from dovetail.learning.tuning import FACTORS
+from dovetail.models.annotator import once_each
 from dovetail.models.answer import Answer
 from dovetail.models.parser.model import ParserModel
 from dovetail.scorers.listed import SentenceLists
@@ -111,9 +112,10 @@ class Decoder:
 
     def sample(self, passage: Passage, n: int, rng: np.random.Generator) -> list[Answer]:
         """Answers drawn from the model's distribution over the trees that pruning leaves."""
-        drawn = self.chart(passage).sample(n, rng)
-        trees = [(self.rooted(tree, passage.shown), self.model.entities(tree)) for tree in drawn]
-        return [answer_of(tree, passage.search, entities) for tree, entities in trees]
+        return once_each(self.chart(passage).sample(n, rng), lambda drawn: self._drawn(passage, drawn))
+
+    def _drawn(self, passage: Passage, drawn: Derivation) -> Answer:
+        return answer_of(self.rooted(drawn, passage.shown), passage.search, self.model.entities(drawn))
 
     def chart(self, passage: Passage) -> ParseChart:
         """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""

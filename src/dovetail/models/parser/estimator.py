@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from dovetail.grammars.clean import clean_tree
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.modelfile import Arrays
+from dovetail.models.annotator import SpellingTagger
 from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
@@ -250,6 +252,40 @@ class Parser(TreeParserSettings, Estimator):
         for passages in self._passages(decoder.model, sentences):
             yield decoder.sample(_whole(passages), n, rng)
 
+    # as a stage of a pipeline
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The tree, and the parts of speech that it is read with where they are not given."""
+        return ("tree",) if "pos" in self.reads else ("tree", "pos")
+
+    def stages(self) -> list[Any]:
+        """The tagger that is trained with the parser, if it has one, and the parser that reads its tags."""
+        tagger = self._model().tagger
+        return [self] if tagger is None else [SpellingTagger(tagger, self._model().spelled), self.reading()]
+
+    def reading(self) -> Self:
+        """The parser, that reads parts of speech in the layer ``pos``."""
+        if self.reads or self._model().tagger is None:
+            return self
+        found = copy(self)
+        found.tags = "given"
+        return found
+
+    def _scaled(self, factor: float) -> Any:
+        model = self._model()
+        if getattr(model, "is_generative", False):  # its words are scored by a lexicon, which has no weights
+            return None
+        return model.with_weights(model.weight * np.float32(factor))
+
+    def _draws(self, sentences: Sequence[Any], counts: Sequence[int], rngs: Any) -> Iterator[list[Answer]]:
+        if self._without_grammar:
+            yield from self._bracket_decoder().draws(self._text(self._model(), sentences, whole=True), counts, rngs)
+            return
+        decoder = Decoder(self._model())
+        for passages, count, rng in zip(self._passages(decoder.model, sentences), counts, rngs, strict=True):
+            yield decoder.sample(_whole(passages), count, rng)
+
     def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
         """Why words ``start`` up to ``end`` are a constituent of the best tree, with this label if one is given."""
         one = as_sentence(sentence)
@@ -299,7 +335,7 @@ class Parser(TreeParserSettings, Estimator):
     def _tags_for(self, model: ParserModel | BracketModel, corpus: Sequence[Sentence]) -> list[tuple[str, ...]]:
         if self.tags == "predicted" and isinstance(model, ParserModel) and model.is_generative:
             return [("",) * len(sentence) for sentence in corpus]
-        if model.tagger is not None:
+        if model.tagger is not None and self.tags != "given":
             return [tuple(tags) for tags in model.tagger.predict(corpus)]
         for number, sentence in enumerate(corpus, 1):
             if "pos" not in sentence.layers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import nlargest
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -175,6 +176,11 @@ class Segmenter(SegmenterSettings, LinearEstimator):
 
     # answers
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The words, or entities and the layer of their tags."""
+        return ("words",) if self.words else ("spans",) if self.target is None else (self.target, "spans")
+
     def predict(self, X: Iterable[Any]) -> list[list[str]]:
         """The words of every text, or the IOB2 tags of every sentence.
 
@@ -264,6 +270,39 @@ class Segmenter(SegmenterSettings, LinearEstimator):
         spans = self._of(self._model().segments(found, batch.offsets), batch.offsets)
         return list(map(self._answer, spans, map(len, sentences)))
 
+    # as a stage of a pipeline
+
+    def listed_answers(self, sentences: Sequence[Sentence], k: int) -> list[list[Answer]]:
+        """The k most probable answers; where they are words, of all stretches of a sentence together."""
+        if not self.words:
+            return super().listed_answers(sentences, k)
+        lists = iter(super().listed_answers([self._characters(stretch) for s in sentences for stretch in s.words], k))
+        found = []
+        for sentence in sentences:
+            best: list[tuple[float, tuple[str, ...]]] = [(1.0, ())]
+            for stretch in sentence.words:
+                own = [(a.probability or 0.0, words_in(stretch, a.spans or ())) for a in next(lists)]
+                pairs = ((p * q, (*before, *words)) for p, before in best for q, words in own)
+                best = nlargest(k, pairs, key=lambda one: one[0])
+            found.append([Answer(words=words, probability=p) for p, words in best])
+        return found
+
+    def draws(self, sentences: Sequence[Sentence], counts: Sequence[int], rngs: Any) -> list[list[Answer]]:
+        """So many answers to each sentence; where they are words, each stretch of a sentence is drawn by itself."""
+        if not self.words:
+            return super().draws(sentences, counts, rngs)
+        stretches = [stretch for s in sentences for stretch in s.words]
+        each = [count for s, count in zip(sentences, counts, strict=True) for _ in s.words]
+        own = [one for s, rng in zip(sentences, rngs, strict=True) for one in rng.spawn(len(s))]
+        drawn = iter(super().draws([self._characters(stretch) for stretch in stretches], each, own))
+        found = []
+        for sentence in sentences:
+            cut = [[words_in(stretch, a.spans or ()) for a in next(drawn)] for stretch in sentence.words]
+            known: dict[tuple[str, ...], Answer] = {}
+            rows = (tuple(word for part in row for word in part) for row in zip(*cut, strict=True))
+            found.append([known.setdefault(words, Answer(words=words)) for words in rows])
+        return found
+
     def _given(self, items: Any) -> Any:
         return as_texts(items) if self.words and not isinstance(items, str) else items
 
@@ -337,6 +376,11 @@ class Segmenter(SegmenterSettings, LinearEstimator):
             if text.split() != [text][: len(text)]:
                 raise DovetailError("give texts without white space, which always separates words")
             yield self._characters(text)
+
+
+def words_in(text: str, spans: Iterable[Span]) -> tuple[str, ...]:
+    """The words of a text that spans of its characters are."""
+    return tuple(text[span.start : span.end] for span in spans)
 
 
 def _cut_so(text: Sentence, words: Sequence[str]) -> Sentence:

@@ -72,6 +72,11 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
         names: tuple[str, ...] = self._model().labels.names
         return names
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The target layer, and the entities that chunk tags spell."""
+        return (self.target,) if self._model().labels.scheme is None else (self.target, "spans")
+
     # training
 
     def fit(self, X: Any, y: Any = None, *, dev: Any = None, dev_tags: Any = None, **how: Any) -> Self:

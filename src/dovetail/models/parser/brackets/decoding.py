@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.grammars.brackets import unbracketed
+from dovetail.models.annotator import once_each
 from dovetail.models.answer import Answer
 from dovetail.models.batching import cut
 from dovetail.models.parser.brackets.model import BracketModel, chunks, likeliest
@@ -95,6 +97,17 @@ class BracketDecoder:
             drawn = batch.sample(count, rng)
             for n, s in enumerate(which.tolist()):
                 yield [answer_of(self.tree(each, n, text.shown[s], text.tags[s])) for each in drawn]
+
+    def draws(self, text: Text, counts: Sequence[int], rngs: Sequence[np.random.Generator]) -> Iterator[list[Answer]]:
+        """So many answers to each sentence, drawn with its own generator; equal ones are one object."""
+        for which, batch in self.batches(text):
+            for n, s in enumerate(which.tolist()):
+                drawn = batch.take(np.array([n])).sample(counts[s], rngs[s])
+                yield once_each(drawn, partial(self._drawn, text, s))
+
+    def _drawn(self, text: Text, s: int, found: Brackets) -> Answer:
+        """The answer to a sentence that is alone in its batch."""
+        return answer_of(self.tree(found, 0, text.shown[s], text.tags[s]))
 
     def spans(self, text: Text, least: float) -> list[list[Span]]:
         """For every sentence all constituents more probable than ``least``."""
