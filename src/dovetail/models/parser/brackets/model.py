@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import taken
+from dovetail.arrays import offsets_of, taken
 from dovetail.features.compile.brackets import COARSE, FINE, SpanFeatures
 from dovetail.features.resources.clusters import Clusters
 from dovetail.features.resources.templates import packed, unpacked
@@ -89,10 +89,10 @@ class BracketModel:
         """
         if not self.threshold:
             return Looked(self.everything, 0, Brackets.of([()] * len(words)) if gold is None else gold)
-        scorer = BracketScorer.of(self.coarse, words, tags, self.everything, threads)
         counts, labels, lost, likely = [np.zeros(1, np.int64)], [np.empty(0, np.int16)], 0, []
-        for which in chunks(scorer.offsets):
-            batch = scorer.batch(self.coarse_weight, which)
+        for which in chunks(offsets_of(words)):
+            some, own = ([given[i] for i in which.tolist()] for given in (words, tags))
+            batch = BracketScorer.of(self.coarse, some, own, self.everything, threads).batch(self.coarse_weight)
             marginals = batch.marginals().span
             keep = marginals >= self.threshold
             keep |= batch.indicator(batch.best()).span > 0.0

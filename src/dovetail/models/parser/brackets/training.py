@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import offsets_of
 from dovetail.errors import DovetailError
 from dovetail.evaluate.brackets import bracket_scores
 from dovetail.features.compile.brackets import COARSE, SpanFeatures
@@ -119,7 +118,6 @@ class BracketTraining(Training):
         everything = Kept(*NO_SPANS, *(choice.astype(np.int16) for choice in labels.choices()))
         coarse, coarse_weight = coarse_weights(words, tags, gold, len(labels), everything, settings)
         features = SpanFeatures.learn(words, 2, settings.clusters)
-        seen, offsets = features.keys(words, tags), offsets_of(words)
         roots = Counter(tree.label for tree in trees if tree.label in ROOTS)
         root = roots.most_common(1)[0][0] if roots else ROOTS[0]
         known = frozenset(word for sentence in words for word in sentence)
@@ -129,9 +127,8 @@ class BracketTraining(Training):
             settings.threshold, root, known, tagger, settings.ruled, unaries,
         )  # fmt: skip
         looked = model.kept(words, tags, settings.threads, gold)
-        fine = SpanWeights.observed(features, seen, offsets, looked.likely, len(labels), settings.min_count)
-        lists = fine.lists(seen, offsets, looked.kept, settings.threads)
-        scorer = model.ruler(BracketScorer(fine, lists, offsets, looked.kept, settings.threads))
+        fine = SpanWeights.observed(features, words, tags, looked.likely, len(labels), settings.min_count)
+        scorer = model.ruler(BracketScorer.of(fine, words, tags, looked.kept, settings.threads))
         model = replace(model, fine=fine, weight=frozen(np.zeros(scorer.parameters, np.float32)))
         objective = Objective(scorer, gold_of(gold), settings.loss)
         return cls(model, scorer, gold, objective, Prior(settings.l2), settings, looked.lost, len(trees))
@@ -193,9 +190,9 @@ def coarse_weights(
     settings: BracketSettings,
 ) -> tuple[SpanWeights, NDArray[np.float32]]:  # fmt: skip
     """Which coarse features there are, and their weights, learnt from some of the sentences, taken evenly."""
-    features, offsets = SpanFeatures(COARSE), offsets_of(words)
+    features = SpanFeatures(COARSE)
     least = min(COARSE_COUNT, settings.min_count)
-    made = SpanWeights.observed(features, features.keys(words, tags), offsets, gold, labels, least, with_all=True)
+    made = SpanWeights.observed(features, words, tags, gold, labels, least, with_all=True)
     if not settings.threshold:
         return made, np.zeros(made.layout.parameters, np.float32)
     some = np.arange(0, len(words), max(1, len(words) // COARSE_SENTENCES))
