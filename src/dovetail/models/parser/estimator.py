@@ -16,6 +16,7 @@ from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.clean import clean_tree
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.optimisers.online import AdaGrad
+from dovetail.memory import release_memory
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
@@ -117,6 +118,7 @@ class Parser(TreeParserSettings, Estimator):
         if self._without_grammar:
             made = BracketTraining.prepare(corpus, trees, tags, self._bracket_settings(), tagger)
             self.card_["pruned_gold_labels"] = made.lost
+            release_memory()
             return made
         return ParserTraining.prepare(corpus, trees, tags, self._settings(), tagger)
 
