@@ -245,7 +245,9 @@ class RuleScorer(Scorer[RuledBatch]):
         """All bracketings of the sentences, or of some."""
         plain = self.spans.batch(weight[: self.spans.parameters], which)
         triple, left, right, both = self._parts(weight)
-        rule = triple + left[:, :, None] + right[:, None, :] + both
+        rule = triple + left[:, :, None]
+        rule += right[:, None, :]
+        rule += both
         return RuledBatch(RuledPotentials(plain.potentials.span, rule), plain.offsets, plain.threads)
 
     def backward(self, slope: RuledPotentials, out: Floats, which: Items | None = None) -> None:
