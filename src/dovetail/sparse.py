@@ -14,20 +14,21 @@ Listed = NDArray[np.int64] | slice
 class SparseGradient:
     """``value`` [parameters] holds sums for the parameters listed in ``items[:count]``; all else is stale.
 
-    ``stamp`` [parameters] says at which step a parameter was listed last, so that nothing needs clearing.
+    ``stamp`` [parameters] says at which step a parameter was listed last, so that nothing needs clearing; 0 is
+    never. Memory that is not written to is not taken.
     """
 
     value: NDArray[np.float64]
     items: NDArray[np.int64]
     stamp: NDArray[np.int64]
     count: int = 0
-    step: int = 0
+    step: int = 1
     is_whole: bool = False
 
     @classmethod
     def of_size(cls, parameters: int) -> SparseGradient:
         """An empty gradient."""
-        return cls(np.zeros(parameters), np.empty(parameters, dtype=np.int64), np.full(parameters, -1, dtype=np.int64))
+        return cls(np.zeros(parameters), np.empty(parameters, dtype=np.int64), np.zeros(parameters, np.int64))
 
     def clear(self) -> None:
         """Forget all entries."""

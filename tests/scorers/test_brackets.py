@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from dovetail.arrays import offsets_of
 from dovetail.features.compile.brackets import COARSE, FINE, SpanFeatures
@@ -29,8 +29,7 @@ def gold():
 
 def scorer(templates=FINE, least=1, kept=EVERYTHING):
     features = SpanFeatures(templates)
-    seen = features.keys(WORDS, TAGS)
-    weights = SpanWeights.observed(features, seen, offsets_of(WORDS), gold(), 3, least)
+    weights = SpanWeights.observed(features, WORDS, TAGS, gold(), 3, least)
     return BracketScorer.of(weights, WORDS, TAGS, kept)
 
 
@@ -62,6 +61,20 @@ def test_some_sentences_score_as_they_do_among_all():
     assert_allclose(some.potentials.span[len(first) :], whole.potentials.span[: whole.rows[1]])
 
 
+def test_it_does_not_matter_how_many_sentences_are_looked_at_at_once(monkeypatch):
+    for least in (1, 2):
+        whole = scorer(least=least)
+        with monkeypatch.context() as patch:
+            patch.setattr("dovetail.scorers.brackets.TOGETHER", 1)
+            parts = scorer(least=least)
+        assert_array_equal(whole.weights.keys, parts.weights.keys)
+        for one, other in zip(whole.weights.layout[:2], parts.weights.layout[:2], strict=True):
+            assert_array_equal(one, other)
+        for own, others in zip(whole.lists, parts.lists, strict=True):
+            assert_array_equal(own.ptr, others.ptr)
+            assert_array_equal(own.feature, others.feature)
+
+
 def test_only_what_is_kept_has_a_score():
     whole = scorer()
     cells_of = whole.rows[-1]
@@ -81,8 +94,7 @@ def test_only_what_is_kept_has_a_score():
 def test_rare_features_are_left_out_and_coarse_ones_may_have_all_labels():
     assert scorer(least=2).parameters < scorer().parameters
     features = SpanFeatures(COARSE)
-    seen = features.keys(WORDS, TAGS)
-    weights = SpanWeights.observed(features, seen, offsets_of(WORDS), gold(), 3, 1, with_all=True)
+    weights = SpanWeights.observed(features, WORDS, TAGS, gold(), 3, 1, with_all=True)
     assert weights.layout.parameters == 3 * len(weights.keys)
 
 

@@ -21,8 +21,8 @@ GROUPS = {
     "Model": (
         "model pipeline annotate.domain evaluate.domain strategy samples annotate.seed evaluate.seed "
         "pipeline.seed sigma restrict features order scheme longest normalise_width pos predict_layers tags "
-        "predict_tags relations kind coupling vertical horizontal direction head_tags relax "
-        "threshold decode reach ranked least folds min_count min_documents entity_min_documents hash_bits bits "
+        "predict_tags relations kind coupling vertical horizontal direction head_tags relax unaries threshold "
+        "decode reach ranked least folds min_count min_documents entity_min_documents hash_bits bits "
         "observed_only"
     ),
     "Choice": "number by discount diversity select.seed",

@@ -172,10 +172,10 @@ def look_up_ends(keys: Keys, table: Table, ptr: Integers, feature: NDArray[np.in
 
 @kernel
 def emit(
-    keys: SpanKeys, offsets: Integers, uses: Brackets, low: int, high: int, counts: NDArray[np.uint8], least: int,
-    out: Keys, labels: NDArray[np.int16],
+    keys: SpanKeys, offsets: Integers, uses: Brackets, counts: NDArray[np.uint8], least: int, out: Keys,
+    labels: NDArray[np.int16],
 ) -> int:  # fmt: skip
-    """The features of some spans of sentences low .. high with their labels; how many there are.
+    """The features of some spans of sentences with their labels; how many there are.
 
     counts: [a power of two], how often each is met, but for collisions. With ``least`` 0 they are counted; else out and
     labels are set to those met so often.
@@ -183,7 +183,7 @@ def emit(
     seen, total = np.empty(room(keys) + keys.first.shape[1] + keys.last.shape[1], np.uint64), 0
     marked, most = np.full(keys.between.size, -1), np.uint64(counts.size - 1)
     path = runs = bag = NO_KEY
-    for s in range(low, high):
+    for s in range(offsets.size - 1):
         base = offsets[s] + s
         for q in range(uses.offsets[s], uses.offsets[s + 1]):
             i, j, x = uses.begin[q], uses.end[q], uses.label[q]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,16 +36,38 @@ from dovetail.threads import run_shards, sentence_shards
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Strings = Sequence[Sequence[str]]
+Pairs = tuple[Keys, NDArray[np.int16]]
 
 SHARDS, SHARD_SPANS = 64, 1000
 FILTER = 1 << 26  # entries, a byte each
-EMITTED = 800  # sentences whose features are held at once
+TOGETHER = 200  # sentences that are looked at at once
 
 
 def rows_of(offsets: Integers) -> Integers:
     """Where the spans of each sentence begin, from where its words do: [sentences + 1]."""
     n = np.diff(offsets)
     return np.concatenate([[0], np.cumsum(n * (n + 1) // 2)]).astype(np.int64)
+
+
+class LookedAt(NamedTuple):
+    """What is seen at the gaps of sentences ``low`` .. ``high``, and where their words begin among themselves."""
+
+    low: int
+    high: int
+    seen: SpanKeys
+    offsets: Integers
+
+    def of(self, uses: Brackets) -> Brackets:
+        """The brackets of these sentences; the others are not told of."""
+        return uses._replace(offsets=uses.offsets[self.low : self.high + 1])
+
+
+def looked_at(features: SpanFeatures, words: Strings, tags: Strings) -> Iterator[LookedAt]:
+    """A few sentences at a time: what is seen at their gaps takes more memory than anything else of them."""
+    for low in range(0, len(words), TOGETHER):
+        high = min(low + TOGETHER, len(words))
+        some, own = words[low:high], tags[low:high]
+        yield LookedAt(low, high, features.keys(some, own), offsets_of(some))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,32 +80,31 @@ class SpanWeights:
 
     @classmethod
     def observed(
-        cls, features: SpanFeatures, seen: SpanKeys, offsets: Integers, uses: Brackets, labels: int, least: int,
+        cls, features: SpanFeatures, words: Strings, tags: Strings, uses: Brackets, labels: int, least: int,
         with_all: bool = False,
     ) -> SpanWeights:  # fmt: skip
-        """Those of spans that are used with a label so often; ``with_all``, for all labels.
-
-        seen: what is seen at the gaps of sentences whose words begin at ``offsets``.
-        """
-        counts, sentences = np.zeros(FILTER if least > 1 else 1, np.uint8), len(offsets) - 1
+        """Those of spans of sentences that are used with a label so often; ``with_all``, for all labels."""
+        counts = np.zeros(FILTER, np.uint8) if least > 1 else np.ones(1, np.uint8)
         if least > 1:
-            emit(seen, offsets, uses, 0, sentences, counts, 0, np.empty(0, np.uint64), np.empty(0, np.int16))
-        else:
-            counts[:] = 1
-        each = room(seen) + seen.first.shape[1] + seen.last.shape[1]
-        key, label = np.empty(0, np.uint64), np.empty(0, np.int16)
-        for low in range(0, sentences, EMITTED):
-            high = min(low + EMITTED, sentences)
-            most = int(uses.offsets[high] - uses.offsets[low]) * each
-            more = np.empty(most, np.uint64), np.empty(most, np.int16)
-            found = emit(seen, offsets, uses, low, high, counts, least, *more)
-            key, label = _distinct(
-                *(np.concatenate([old, new[:found]]) for old, new in zip((key, label), more, strict=True))
+            for some in looked_at(features, words, tags):
+                emit(some.seen, some.offsets, some.of(uses), counts, 0, np.empty(0, np.uint64), np.empty(0, np.int16))
+        parts: list[Pairs] = []
+        for some in looked_at(features, words, tags):
+            own = some.of(uses)
+            most = int(own.offsets[-1] - own.offsets[0]) * (
+                room(some.seen) + some.seen.first.shape[1] + some.seen.last.shape[1]
             )
-        keys, count = np.unique(key, return_counts=True)
+            key, label = np.empty(most, np.uint64), np.empty(most, np.int16)
+            found = emit(some.seen, some.offsets, own, counts, least, key, label)
+            parts.append(_distinct([(key[:found], label[:found])]))
+            while len(parts) > 1 and 2 * len(parts[-1][0]) > len(parts[-2][0]):
+                parts.append(_distinct([parts.pop(), parts.pop()]))
+        del counts
+        key, label = _distinct(parts)
+        first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
+        keys, ptr = key[first], np.append(first, len(key))
         if with_all:
             return cls(features, keys, Layout.full(len(keys), labels))
-        ptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
         return cls(features, keys, Layout(narrow(ptr), label.astype(np.uint16), labels))
 
     @property
@@ -101,21 +122,39 @@ class SpanWeights:
         """The numbers of features."""
         return FeatureIndex(self.keys)
 
-    def lists(self, seen: SpanKeys, offsets: Integers, kept: Kept, threads: int = 1) -> SpanLists:
-        """The features of the spans of some sentences that are looked at."""
-        rows = rows_of(offsets)
+    def lists(self, words: Strings, tags: Strings, kept: Kept, threads: int = 1) -> SpanLists:
+        """The features of the spans of sentences that are looked at; a few sentences at a time, to save memory."""
+        rows = rows_of(offsets_of(words))
+        looked = int(np.count_nonzero(np.diff(kept.ptr)) if len(kept.ptr) else rows[-1])
+        ends: tuple[list[FeatureLists], ...] = ([], [])
+        ptr, feature, filled = np.zeros(int(rows[-1]) + 1, np.int64), np.empty(0, np.int32), 0
+        for some in looked_at(self.features, words, tags):
+            if not len(feature):  # memory that is not written to is not taken
+                feature = np.empty(looked * room(some.seen), np.int32)
+            for own, keys in zip(ends, (some.seen.first, some.seen.last), strict=True):
+                own.append(self._of_gaps(keys))
+            first, last = int(rows[some.low]), int(rows[some.high])
+            part = kept._replace(ptr=kept.ptr[first : last + 1]) if len(kept.ptr) else kept
+            for count, found in self._of_spans(some, part, threads):
+                ptr[first + 1 : first + 1 + len(count)] = count
+                feature[filled : filled + len(found)] = found
+                first, filled = first + len(count), filled + len(found)
+        feature.resize(filled, refcheck=False)
+        begins, finishes = map(_after_another, ends)
+        return SpanLists(begins, finishes, FeatureLists(np.cumsum(ptr), feature))
 
-        def some(shard: tuple[int, int]) -> tuple[Integers, NDArray[np.int32]]:
+    def _of_spans(self, some: LookedAt, kept: Kept, threads: int) -> list[tuple[Integers, NDArray[np.int32]]]:
+        """How many features each span of a few sentences has, and which, shard by shard."""
+        rows = rows_of(some.offsets)
+
+        def of_shard(shard: tuple[int, int]) -> tuple[Integers, NDArray[np.int32]]:
             first, last = rows[shard[0]], rows[shard[1]]
             looked = np.count_nonzero(np.diff(kept.ptr[first : last + 1])) if len(kept.ptr) else last - first
-            ptr, feature = np.empty(last - first + 1, np.int64), np.empty(int(looked) * room(seen), np.int32)
-            count = look_up_spans(seen, self.table, offsets, rows, *shard, kept, ptr, feature)
+            ptr, feature = np.empty(last - first + 1, np.int64), np.empty(int(looked) * room(some.seen), np.int32)
+            count = look_up_spans(some.seen, self.table, some.offsets, rows, *shard, kept, ptr, feature)
             return np.diff(ptr), feature[:count].copy()
 
-        found = run_shards(some, sentence_shards(rows, SHARDS, SHARD_SPANS), threads)
-        ptr = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(count for count, _ in found)]))
-        spans = FeatureLists(ptr, np.concatenate([np.empty(0, np.int32), *(feature for _, feature in found)]))
-        return SpanLists(self._of_gaps(seen.first), self._of_gaps(seen.last), spans)
+        return run_shards(of_shard, sentence_shards(rows, SHARDS, SHARD_SPANS), threads)
 
     def _of_gaps(self, keys: Keys) -> FeatureLists:
         ptr, feature = np.empty(len(keys) + 1, np.int64), np.empty(keys.size, np.int32)
@@ -139,8 +178,7 @@ class BracketScorer(Scorer[BracketBatch]):
     @classmethod
     def of(cls, weights: SpanWeights, words: Strings, tags: Strings, kept: Kept, threads: int = 1) -> BracketScorer:
         """That of sentences with these words and parts of speech."""
-        offsets, seen = offsets_of(words), weights.features.keys(words, tags)
-        return cls(weights, weights.lists(seen, offsets, kept, threads), offsets, kept, threads)
+        return cls(weights, weights.lists(words, tags, kept, threads), offsets_of(words), kept, threads)
 
     def __post_init__(self) -> None:
         self.parameters = self.weights.layout.parameters
@@ -207,7 +245,9 @@ class RuleScorer(Scorer[RuledBatch]):
         """All bracketings of the sentences, or of some."""
         plain = self.spans.batch(weight[: self.spans.parameters], which)
         triple, left, right, both = self._parts(weight)
-        rule = triple + left[:, :, None] + right[:, None, :] + both
+        rule = triple + left[:, :, None]
+        rule += right[:, None, :]
+        rule += both
         return RuledBatch(RuledPotentials(plain.potentials.span, rule), plain.offsets, plain.threads)
 
     def backward(self, slope: RuledPotentials, out: Floats, which: Items | None = None) -> None:
@@ -226,13 +266,22 @@ class RuleScorer(Scorer[RuledBatch]):
         return [own[: labels**3].reshape(labels, labels, labels), *pairs]
 
 
-def _distinct(key: Keys, label: NDArray[np.int16]) -> tuple[Keys, NDArray[np.int16]]:
-    """Pairs of features and labels, each once, in order."""
+def _distinct(parts: list[Pairs]) -> Pairs:
+    """Pairs of features and labels, each once, in order; the parts are taken away, to save memory."""
+    key = np.concatenate([np.empty(0, np.uint64), *(key for key, _ in parts)])
+    label = np.concatenate([np.empty(0, np.int16), *(label for _, label in parts)])
+    parts.clear()
     order = np.lexsort((label, key))
     key, label = key[order], label[order]
+    del order
     fresh = np.ones(len(key), bool)
     fresh[1:] = (key[1:] != key[:-1]) | (label[1:] != label[:-1])
     return key[fresh], label[fresh]
+
+
+def _after_another(parts: Sequence[FeatureLists]) -> FeatureLists:
+    counts = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
+    return FeatureLists(np.cumsum(counts), np.concatenate([np.empty(0, np.int32), *(part.feature for part in parts)]))
 
 
 def _taken(lists: FeatureLists, which: Integers) -> FeatureLists:

@@ -20,6 +20,8 @@ from dovetail.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
 
+SOME = 1 << 16
+
 
 @dataclass
 class _Run:
@@ -121,7 +123,8 @@ class SGD:
         run.clock[-1] += gain * share
 
     def _finish_pass(self, run: _Run) -> None:
-        self._catch_up(run, np.arange(len(run.weight)))
+        for first in range(0, len(run.weight), SOME):  # a list of all of them would take more memory than they do
+            self._catch_up(run, np.arange(first, min(first + SOME, len(run.weight))))
 
     def _answer(self, run: _Run) -> Floats:
         return run.weight

@@ -17,6 +17,7 @@ from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.clean import clean_tree
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.optimisers.online import AdaGrad
+from dovetail.memory import release_memory
 from dovetail.modelfile import Arrays
 from dovetail.models.annotator import SpellingTagger
 from dovetail.models.answer import Answer
@@ -72,6 +73,8 @@ class Parser(TreeParserSettings, Estimator):
             for name, usual in grammar:
                 if getattr(self, name) != usual:
                     raise DovetailError(f"{name}={getattr(self, name)!r}: a parser of kind {self.kind} has no grammar")
+        if self.unaries != "joined" and self.kind not in ("labelled", "labelled-rules"):
+            raise DovetailError(f"unaries={self.unaries!r}: choose kind='labelled' or 'labelled-rules' for it")
 
     @property
     def _without_grammar(self) -> bool:
@@ -117,6 +120,7 @@ class Parser(TreeParserSettings, Estimator):
         if self._without_grammar:
             made = BracketTraining.prepare(corpus, trees, tags, self._bracket_settings(), tagger)
             self.card_["pruned_gold_labels"] = made.lost
+            release_memory()
             return made
         return ParserTraining.prepare(corpus, trees, tags, self._settings(), tagger)
 
@@ -166,7 +170,7 @@ class Parser(TreeParserSettings, Estimator):
             Binarisation(direction="left" if self.direction == "left" else "right"), self.kind != "brackets",
             self.kind == "labelled-rules", self.clusters or {},
             SPAN_THRESHOLD if self.threshold is None else self.threshold, self.min_count or 2, self._threads(),
-            SPAN_L2 if self.l2 is None else self.l2, LOSSES[self._loss()], self.seed,
+            SPAN_L2 if self.l2 is None else self.l2, LOSSES[self._loss()], self.seed, self.unaries,
         )  # fmt: skip
 
     def _optimiser(self, training: Any = None) -> Any:

@@ -46,6 +46,12 @@ class TreeParserSettings:
         least=0,
         shown="off",
     )
+    unaries: str = setting(
+        "joined",
+        "Unary chains without a grammar: parts of the labels, or put back by a classifier over words, or everywhere.",
+        choices=("joined", "words", "all"),
+    )
+    """words: a word has no label in the brackets; all: a span has only the top one of its chain."""
     tags: str = setting(
         "predicted", "Source of parts of speech: a tagger, or the text.", choices=("predicted", "given")
     )

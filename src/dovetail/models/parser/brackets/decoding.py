@@ -15,6 +15,7 @@ from dovetail.models.annotator import once_each
 from dovetail.models.answer import Answer
 from dovetail.models.batching import cut
 from dovetail.models.parser.brackets.model import BracketModel, chunks, likeliest
+from dovetail.models.parser.brackets.unaries import ChainedScorer
 from dovetail.models.parser.decoding import LONGEST, answer_of, joined
 from dovetail.scorers.brackets import BracketScorer, RuleScorer
 from dovetail.structures.brackets import BracketBatch, Brackets
@@ -31,7 +32,7 @@ class Text(NamedTuple):
     """The sentence that each is of."""
     shown: list[tuple[str, ...]]
     tags: list[tuple[str, ...]]
-    scorer: BracketScorer | RuleScorer
+    scorer: BracketScorer | RuleScorer | ChainedScorer
 
     @classmethod
     def of(

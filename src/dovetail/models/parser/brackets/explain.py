@@ -43,8 +43,14 @@ def explain_bracket(
     totals: defaultdict[str, float] = defaultdict(float)
     for uses, sign in ((own - other, 1.0), (other - own, -1.0)):
         for use in uses:
+            total = 0.0
             for name, weight in _weights(model, spelled[0], tags, use):
                 totals[name] += sign * weight
+                total += weight
+            if model.unaries is not None:
+                i, j, x = use
+                score = float(batch.potentials.span[int(cells(len(words), i, j)), x])
+                totals[f"{_shown(model.labels.names[x])} {i}-{j}: chain of unary nodes"] += sign * (score - total)
     if isinstance(batch, RuledBatch):
         for brackets, sign in ((best, 1.0), (rival, -1.0)):
             for name, weight in _rules(model, batch, brackets):
@@ -85,12 +91,12 @@ def _weights(model: BracketModel, words: tuple[str, ...], tags: tuple[str, ...],
         *zip((_both(name, words, tags, i, j) for name in pairs), both, strict=True),
     ]
     numbers = model.fine.index.number(np.array([key for _, key in named], np.uint64)).tolist()
-    shown = _shown(model.labels.names[x])
+    shown, left = _shown(model.labels.names[x]), x if model.unaries is None else int(model.unaries.above[x])
     found = []
     for (name, _), number in zip(named, numbers, strict=True):
         if number >= 0:
             own = slice(int(layout.ptr[number]), int(layout.ptr[number + 1]))
-            for weight in model.weight[own][layout.label[own] == x]:
+            for weight in model.weight[own][layout.label[own] == left]:
                 found.append((f"{shown} {i}-{j}: {name}", float(weight)))
     return found
 

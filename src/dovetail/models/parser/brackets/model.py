@@ -14,11 +14,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import taken
+from dovetail.arrays import offsets_of, taken
 from dovetail.features.compile.brackets import COARSE, FINE, SpanFeatures
 from dovetail.features.resources.clusters import Clusters
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.grammars.brackets import BracketLabels
+from dovetail.models.parser.brackets.unaries import ChainedScorer, Unaries
 from dovetail.models.parser.text import respelled
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import packed_tagger, unpacked_tagger
@@ -64,11 +65,18 @@ class BracketModel:
     tagger: Tagger | None = None
     ruled: bool = False
     """Whether the last of the weights are those of rules."""
+    unaries: Unaries | None = None
+    """What puts chains back that the weights know nothing of."""
+
+    @property
+    def weighed(self) -> BracketLabels:
+        """The labels that have weights: all, or what is left of them without their chains."""
+        return self.labels if self.unaries is None else self.unaries.left
 
     @cached_property
     def everything(self) -> Kept:
         """All labels over all spans."""
-        return Kept(*NO_SPANS, *(choice.astype(np.int16) for choice in self.labels.choices()))
+        return Kept(*NO_SPANS, *(choice.astype(np.int16) for choice in self.weighed.choices()))
 
     def spelled(self, words: Sequence[str]) -> tuple[str, ...]:
         """The words, with quotes, brackets and dashes as the treebank spells them."""
@@ -81,10 +89,10 @@ class BracketModel:
         """
         if not self.threshold:
             return Looked(self.everything, 0, Brackets.of([()] * len(words)) if gold is None else gold)
-        scorer = BracketScorer.of(self.coarse, words, tags, self.everything, threads)
         counts, labels, lost, likely = [np.zeros(1, np.int64)], [np.empty(0, np.int16)], 0, []
-        for which in chunks(scorer.offsets):
-            batch = scorer.batch(self.coarse_weight, which)
+        for which in chunks(offsets_of(words)):
+            some, own = ([given[i] for i in which.tolist()] for given in (words, tags))
+            batch = BracketScorer.of(self.coarse, some, own, self.everything, threads).batch(self.coarse_weight)
             marginals = batch.marginals().span
             keep = marginals >= self.threshold
             keep |= batch.indicator(batch.best()).span > 0.0
@@ -98,9 +106,11 @@ class BracketModel:
         kept = self.everything._replace(ptr=np.cumsum(np.concatenate(counts)), label=np.concatenate(labels))
         return Looked(kept, lost, joined(likely))
 
-    def scorer(self, words: Strings, tags: Strings, threads: int) -> BracketScorer | RuleScorer:
+    def scorer(self, words: Strings, tags: Strings, threads: int) -> BracketScorer | RuleScorer | ChainedScorer:
         """What makes the potentials of new sentences from fine weights."""
-        return self.ruler(BracketScorer.of(self.fine, words, tags, self.kept(words, tags, threads).kept, threads))
+        kept = self.kept(words, tags, threads).kept
+        found = self.ruler(BracketScorer.of(self.fine, words, tags, kept, threads))
+        return found if self.unaries is None else self.unaries.scorer(found, words, tags)
 
     def ruler(self, spans: BracketScorer) -> BracketScorer | RuleScorer:
         """A scorer of spans, with rules if there are any."""
@@ -112,7 +122,7 @@ class BracketModel:
 
     def sizes(self) -> dict[str, int]:
         """The numbers of labels, rules and weights."""
-        rules, labels = self.weight[self.fine.layout.parameters :], len(self.labels)
+        rules, labels = self.weight[self.fine.layout.parameters :], len(self.weighed)
         used = int(np.count_nonzero(rules[: labels**3]))
         weights = self.fine.layout.parameters + int(np.count_nonzero(rules))
         return {"symbols": labels, "rules": used, "weights": weights}
@@ -135,7 +145,8 @@ class BracketModel:
             used = np.flatnonzero(rules)
             found |= {"rule.index": used, "rule.weight": rules[used].astype(np.float16 if half else np.float32)}
         found["fine.known"] = self.fine.features.known
-        return found | packed(self.fine.features.clusters)[1] | packed_tagger(self.tagger, half=half)[1]
+        found |= packed(self.fine.features.clusters)[1] | packed_tagger(self.tagger, half=half)[1]
+        return found if self.unaries is None else found | self.unaries.arrays(half)
 
     def _sets(self) -> list[tuple[str, SpanWeights, NDArray[np.float32]]]:
         return [("coarse", self.coarse, self.coarse_weight), ("fine", self.fine, self.weight)]
@@ -149,6 +160,7 @@ class BracketModel:
             "words": sorted(self.words),
             "root": self.root,
             "tagger": packed_tagger(self.tagger)[0],
+            "unaries": None if self.unaries is None else self.unaries.header(),
         }
 
     @classmethod
@@ -164,17 +176,19 @@ class BracketModel:
         if known.dtype != np.uint64 or np.any(known[1:] <= known[:-1]):
             raise ValueError("the known words are not in order")
         features = {"coarse": SpanFeatures(COARSE), "fine": SpanFeatures(FINE, known, clusters)}
-        sets = [weights_in_file(own, name, arrays, len(names)) for name, own in features.items()]
+        unaries = Unaries.from_file(labels, header.get("unaries"), arrays)
+        size = len(names) if unaries is None else len(unaries.left)
+        sets = [weights_in_file(own, name, arrays, size) for name, own in features.items()]
         ruled, (fine, weight) = "rule.index" in arrays, sets[1]
         if ruled:
-            rules, index = np.zeros(len(names) ** 3 + 3 * len(names) ** 2, np.float32), arrays["rule.index"]
+            rules, index = np.zeros(size**3 + 3 * size**2, np.float32), arrays["rule.index"]
             if np.any((index < 0) | (index >= len(rules))) or index.shape != arrays["rule.weight"].shape:
                 raise ValueError("the rules do not fit the labels")
             rules[index] = arrays["rule.weight"]
             weight = frozen(np.concatenate([weight, rules]))
         return cls(
             labels, *sets[0], fine, weight, float(header["threshold"]), str(header["root"]),
-            frozenset(map(str, header["words"])), unpacked_tagger(header["tagger"], arrays), ruled,
+            frozenset(map(str, header["words"])), unpacked_tagger(header["tagger"], arrays), ruled, unaries,
         )  # fmt: skip
 
 

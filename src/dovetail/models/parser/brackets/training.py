@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import offsets_of
 from dovetail.errors import DovetailError
 from dovetail.evaluate.brackets import bracket_scores
 from dovetail.features.compile.brackets import COARSE, SpanFeatures
@@ -26,6 +25,7 @@ from dovetail.learning.priors import Prior
 from dovetail.learning.tuning import calibration
 from dovetail.models.parser.brackets.decoding import BracketDecoder, Text
 from dovetail.models.parser.brackets.model import NO_SPANS, BracketModel, some_of
+from dovetail.models.parser.brackets.unaries import ChainedScorer, Unaries, without_chains
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.training import Training
 from dovetail.scorers.bracket_kernels import Kept
@@ -60,12 +60,25 @@ class BracketSettings:
     l2: float
     loss: Loss
     seed: int
+    unaries: str = "joined"
 
 
 def brackets_of(tree: Tree, settings: BracketSettings) -> list[Bracket]:
-    """The spans of a clean tree with their labels, or in a model of brackets alone without."""
+    """The spans of a clean tree with the labels that have weights; in a model of brackets alone, with one."""
     found = bracketed(tree, settings.binarisation)
-    return found if settings.labelled else [(i, j, ANY if j - i > 1 else NOTHING) for i, j, _ in found]
+    if not settings.labelled:
+        return [(i, j, ANY if j - i > 1 else NOTHING) for i, j, _ in found]
+    return found if settings.unaries == "joined" else without_chains(found, settings.unaries == "all")
+
+
+def unaries_of(
+    trees: Sequence[Tree], words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], settings: BracketSettings
+) -> Unaries | None:
+    """The classifier of the chains that labels do not have."""
+    if not settings.labelled or settings.unaries == "joined":
+        return None
+    whole = [bracketed(tree, settings.binarisation) for tree in trees]
+    return Unaries.learn(whole, words, tags, settings.unaries == "all", settings.threads, settings.seed)
 
 
 def gold_of(brackets: Brackets) -> Gold:
@@ -105,18 +118,17 @@ class BracketTraining(Training):
         everything = Kept(*NO_SPANS, *(choice.astype(np.int16) for choice in labels.choices()))
         coarse, coarse_weight = coarse_weights(words, tags, gold, len(labels), everything, settings)
         features = SpanFeatures.learn(words, 2, settings.clusters)
-        seen, offsets = features.keys(words, tags), offsets_of(words)
         roots = Counter(tree.label for tree in trees if tree.label in ROOTS)
         root = roots.most_common(1)[0][0] if roots else ROOTS[0]
         known = frozenset(word for sentence in words for word in sentence)
+        unaries = unaries_of(trees, words, tags, settings)
         model = BracketModel(
-            labels, coarse, coarse_weight, coarse, coarse_weight, settings.threshold, root, known, tagger,
-            settings.ruled,
+            labels if unaries is None else unaries.labels, coarse, coarse_weight, coarse, coarse_weight,
+            settings.threshold, root, known, tagger, settings.ruled, unaries,
         )  # fmt: skip
         looked = model.kept(words, tags, settings.threads, gold)
-        fine = SpanWeights.observed(features, seen, offsets, looked.likely, len(labels), settings.min_count)
-        lists = fine.lists(seen, offsets, looked.kept, settings.threads)
-        scorer = model.ruler(BracketScorer(fine, lists, offsets, looked.kept, settings.threads))
+        fine = SpanWeights.observed(features, words, tags, looked.likely, len(labels), settings.min_count)
+        scorer = model.ruler(BracketScorer.of(fine, words, tags, looked.kept, settings.threads))
         model = replace(model, fine=fine, weight=frozen(np.zeros(scorer.parameters, np.float32)))
         objective = Objective(scorer, gold_of(gold), settings.loss)
         return cls(model, scorer, gold, objective, Prior(settings.l2), settings, looked.lost, len(trees))
@@ -158,8 +170,9 @@ class BracketTraining(Training):
         trees = [tree for s in known if (tree := held_out[text.owner[s]].tree) is not None]
         if not known:
             return 1.0
-        own = [model.labels.numbered(brackets_of(clean_tree(tree), self.settings)) or [] for tree in trees]
-        return calibration(text.scorer.batch(model.weight, np.array(known)), Brackets.of(own))
+        own = [model.weighed.numbered(brackets_of(clean_tree(tree), self.settings)) or [] for tree in trees]
+        scorer = text.scorer.spans if isinstance(text.scorer, ChainedScorer) else text.scorer
+        return calibration(scorer.batch(model.weight, np.array(known)), Brackets.of(own))
 
     def dev_scorer(self, text: Text, dev: Sequence[Sentence], by_recall: bool) -> Callable[[Floats], float]:
         """From weights to bracket F1 on other sentences, which are looked at once."""
@@ -177,9 +190,9 @@ def coarse_weights(
     settings: BracketSettings,
 ) -> tuple[SpanWeights, NDArray[np.float32]]:  # fmt: skip
     """Which coarse features there are, and their weights, learnt from some of the sentences, taken evenly."""
-    features, offsets = SpanFeatures(COARSE), offsets_of(words)
+    features = SpanFeatures(COARSE)
     least = min(COARSE_COUNT, settings.min_count)
-    made = SpanWeights.observed(features, features.keys(words, tags), offsets, gold, labels, least, with_all=True)
+    made = SpanWeights.observed(features, words, tags, gold, labels, least, with_all=True)
     if not settings.threshold:
         return made, np.zeros(made.layout.parameters, np.float32)
     some = np.arange(0, len(words), max(1, len(words) // COARSE_SENTENCES))
@@ -193,16 +206,16 @@ def coarse_weights(
 
 def carry(old: BracketModel, new: BracketModel, start: Floats) -> None:
     """Set the weights [parameters of the new model] that another model has to those that it has."""
-    number = old.labels.number
-    label = np.array([number.get(name, -1) for name in new.labels.names], np.int64)[new.fine.layout.label]
+    number = old.weighed.number
+    label = np.array([number.get(name, -1) for name in new.weighed.names], np.int64)[new.fine.layout.label]
     place = np.searchsorted(old.fine.keys, new.fine.keys).clip(max=max(len(old.fine.keys) - 1, 0))
     known = old.fine.keys[place] == new.fine.keys if len(old.fine.keys) else np.zeros(len(place), bool)
     feature = np.repeat(np.where(known, place, -1), np.diff(new.fine.layout.ptr))
-    size = len(old.labels)
+    size = len(old.weighed)
     own = np.repeat(np.arange(len(old.fine.keys)), np.diff(old.fine.layout.ptr)) * size + old.fine.layout.label
     wanted = np.where((feature >= 0) & (label >= 0), feature * size + label, -1)
     at = np.searchsorted(own, wanted).clip(max=max(len(own) - 1, 0))
     same = (wanted >= 0) & (own[at] == wanted) if len(own) else np.zeros(len(wanted), bool)
     start[: len(same)][same] = old.weight[at[same]]
-    if old.labels.names == new.labels.names and old.ruled and new.ruled:
+    if old.weighed.names == new.weighed.names and old.ruled and new.ruled:
         start[len(same) :] = old.weight[old.fine.layout.parameters :]
