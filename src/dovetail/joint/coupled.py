@@ -153,6 +153,10 @@ class CoupledBatch:
     def subtract(self, counts: CoupledPotentials, answer: Both) -> CoupledPotentials:
         """Counts less those of a pair, in place."""
         self.first.subtract(counts.first, answer.first)
+        return self.subtract_rest(counts, answer)
+
+    def subtract_rest(self, counts: CoupledPotentials, answer: Both) -> CoupledPotentials:
+        """The same without the parts of the first structure."""
         self.second.subtract(counts.second, answer.second)
         if len(self.table):
             counts.table[np.arange(len(self.table)), *self._values(answer)] -= 1.0

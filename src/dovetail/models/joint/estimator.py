@@ -19,9 +19,10 @@ from dovetail.models.answer import Answer, probable
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.joint.settings import JointSettings
+from dovetail.models.joint.soft.alone import SoftCorpus, SoftSettings
 from dovetail.models.joint.soft.decoding import SoftDecoder
 from dovetail.models.joint.soft.model import SoftModel
-from dovetail.models.joint.soft.training import BONUSES, SoftCorpus, SoftSettings, SoftTraining
+from dovetail.models.joint.soft.training import BONUSES, SoftTraining
 from dovetail.models.joint.training import JointCorpus, JointTraining, Least, joint_score
 from dovetail.models.parser.brackets.decoding import Text
 from dovetail.models.parser.data import clean
@@ -125,11 +126,9 @@ class JointParser(JointSettings, Parser):
             how = SoftSettings(
                 self._bracket_settings(), self.entity_min_count, self.clusters or {}, self._threads(),
                 SPAN_L2 if self.l2 is None else self.l2,
-                LOSSES[self._loss()], self.seed,
+                LOSSES[self._loss()], self.seed, self.coupled_training == "all",
             )  # fmt: skip
-            return SoftTraining.prepare(
-                SoftCorpus(corpus, trees, entities, tags), how, tagger, run.doing
-            )  # fmt: skip
+            return SoftTraining.prepare(SoftCorpus(corpus, trees, entities, tags), how, tagger, run.doing)
         everything = JointCorpus(corpus, trees, entities, tags)
         run.doing("pruning the charts")
         least = Least(self.entity_min_count, self.entity_min_documents)
