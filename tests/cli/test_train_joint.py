@@ -80,3 +80,10 @@ def test_what_is_missing_is_named(run: Run, folder: Path, tmp_path: Path) -> Non
         assert message in result.err
     result = run("train", "joint", "--train", folder / "train.jsonl", "--output", tmp_path / "m", "--sigma", 1)
     assert "--trees-only" in result.err
+
+
+def test_explain_a_constituent(run: Run, model: Path) -> None:
+    result = run("explain", "Ada saw the dog.", "--model", model, "--span", "3-4")
+    assert result.code == 0
+    assert result.out.startswith("3-4  NP ")
+    assert "best tree without it" in result.out

@@ -11,8 +11,10 @@ from dovetail.joint.coupled import Both, Links
 from dovetail.learning.losses import LOSSES
 from dovetail.models.joint.estimator import JointParser
 from dovetail.models.joint.soft.pair import Pair
+from dovetail.models.joint.soft.shared import SharedTypes
 from dovetail.models.joint.soft.training import SoftTraining, of_all
 from dovetail.models.training import Run
+from dovetail.sparse import SparseGradient
 from dovetail.structures.brackets import BracketBatch, BracketPotentials
 from dovetail.structures.contract import tables
 from dovetail.structures.semimarkov import SemiMarkovBatch, SemiMarkovPotentials
@@ -103,6 +105,20 @@ def test_sentences_count_once_for_each_structure_that_they_tell_of(training: Sof
     coupled_trees, coupled_entities, trees, entities = (len(term.which) for term in training.objective.terms)
     assert coupled_trees == coupled_entities == 9
     assert (trees, entities) == (3, 3)
+
+
+def test_types_share_what_they_have_in_common(training: SoftTraining) -> None:
+    assert training.alone is not None
+    own = training.alone[1].training
+    shared = SharedTypes.of(own.objective, own.scorer)
+    rng = np.random.default_rng(1)
+    weight, direction = 0.1 * rng.normal(size=(2, shared.parameters))
+    value, gradient = shared(weight)
+    moved = [shared(weight + step * direction)[0] for step in (1e-4, -1e-4)]
+    np.testing.assert_allclose(gradient @ direction, (moved[0] - moved[1]) / 2e-4, rtol=1e-5)
+    sink = SparseGradient.of_size(shared.parameters)
+    assert shared.accumulate(weight, np.arange(shared.items), sink) == pytest.approx(value)
+    np.testing.assert_allclose(sink.value, gradient, atol=1e-9)
 
 
 def test_all_weights_are_learnt() -> None:

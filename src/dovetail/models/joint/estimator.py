@@ -16,11 +16,12 @@ from dovetail.learning.losses import LOSSES
 from dovetail.learning.tuning import best_bias
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
-from dovetail.models.inputs import as_sentences, check_probability, labelled
+from dovetail.models.inputs import as_sentence, as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.joint.settings import JointSettings
 from dovetail.models.joint.soft.alone import SoftCorpus, SoftSettings
 from dovetail.models.joint.soft.decoding import SoftDecoder
+from dovetail.models.joint.soft.explain import explain_constituent_of, explain_entity, span_at
 from dovetail.models.joint.soft.model import SoftModel
 from dovetail.models.joint.soft.training import BONUSES, SoftTraining
 from dovetail.models.joint.training import JointCorpus, JointTraining, Least, joint_score
@@ -208,10 +209,24 @@ class JointParser(JointSettings, Parser):
         return self._soft_decoder().constituents(self._soft_text(self._model(), corpus), least) if corpus else []
 
     def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
-        """Why words ``start`` up to ``end`` are a constituent of the best tree; of one grammar alone."""
-        if self._soft:
-            raise DovetailError("only trees of one grammar can be explained, not those with coupling='soft'")
-        return super().explain(sentence, start, end, label)
+        """Why words ``start`` up to ``end`` are a constituent of the best tree, with this label if one is given.
+
+        With ``coupling="soft"`` also why they are an entity: give its type, or a span that is no constituent.
+        """
+        if not self._soft:
+            return super().explain(sentence, start, end, label)
+        one, model = as_sentence(sentence), self._model()
+        [found] = self.parse([one], probabilities=True)
+        constituents, entities = found.tree.spans()[1:] if found.tree is not None else [], found.spans or ()
+        for spans, why in ((constituents, explain_constituent_of), (entities, explain_entity)):
+            if (span := span_at(spans, start, end, label)) is not None:
+                text = self._soft_text(model, [one], whole=True)
+                return why(model, text, start, end, span.label, float(span.probability or 0.0))
+        there = ", ".join(f"{s.label} {' '.join(one.words[s.start : s.end])!r}" for s in (*constituents, *entities))
+        given = " ".join(one.words[start:end])
+        raise DovetailError(
+            f"{given!r} is not a {label or 'constituent, and no entity,'} of the answer; it has {there}"
+        )
 
     def _soft_decoder(self, probabilities: bool = False) -> SoftDecoder:
         return SoftDecoder(self._model(), self._by_recall, probabilities, self.engine)

@@ -16,6 +16,7 @@ from dovetail.learning.monitor import Monitor
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.learning.priors import Prior
+from dovetail.models.joint.soft.shared import SharedTypes
 from dovetail.models.parser.brackets.training import BracketSettings, BracketTraining
 from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, segment_training
 from dovetail.models.tagger.estimator import Tagger
@@ -112,8 +113,8 @@ def trained_entities(
     training = segment_training(
         model, some, [s.spans for s in some], loss="likelihood", l2=ENTITY_L2, l1=0.0, settings=settings
     )
-    optimiser, start = LBFGS(limit=ENTITY_PASSES), training.start()
-    weight = optimiser.minimise(
-        training.objective, training.prior, start, Monitor(), None, curvature=training.curvature()
+    shared = SharedTypes.of(training.objective, training.scorer)
+    weight = LBFGS(limit=ENTITY_PASSES).minimise(
+        shared, training.prior, np.zeros(shared.parameters), Monitor(), None, shared.curvature(training.curvature())
     )
-    return Alone(training, weight, np.array(which, np.int64)[fits[: len(which)]])
+    return Alone(training, shared.added(weight), np.array(which, np.int64)[fits[: len(which)]])
