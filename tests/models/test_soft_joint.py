@@ -79,7 +79,7 @@ def test_an_entity_that_another_engine_chose_is_explained_too(parser: JointParse
 def test_what_it_cannot_do_is_said(parser: JointParser, tmp_path: Path) -> None:
     with pytest.raises(DovetailError, match="'saw the' is not a constituent, and no entity, of the answer"):
         parser.explain(WORDS, 1, 3)
-    with pytest.raises(DovetailError, match="'Ada' is not a LOC of the answer; it has S .*PER 'Ada'"):
+    with pytest.raises(DovetailError, match=r"'Ada' is not a LOC of the answer; it has S .*PER 'Ada'"):
         parser.explain(WORDS, 0, 1, "LOC")
     with pytest.raises(DovetailError, match="is for coupling='soft'"):
         JointParser(engine="dual").fit(annotated(4))

@@ -16,7 +16,7 @@ from dovetail.learning.losses import LOSSES
 from dovetail.learning.tuning import best_bias
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
-from dovetail.models.inputs import as_sentence, as_sentences, check_probability, labelled
+from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.joint.settings import JointSettings
 from dovetail.models.joint.soft.alone import SoftCorpus, SoftSettings
@@ -32,6 +32,7 @@ from dovetail.models.parser.estimator import SPAN_L2, Parser, with_tree
 from dovetail.models.parser.explain import ConstituentExplanation
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.training import Run
+from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import outermost
 from dovetail.text.tree import Tree

@@ -110,7 +110,7 @@ class _Chances:
     """What entities by themselves think of a span."""
 
     def __init__(self, model: SoftModel, pair: Pair) -> None:
-        self.labels, self.chance = model.entities.labels, pair.coupled.second.marginals().segment  # type: ignore[attr-defined]
+        self.labels, self.chance = model.entities.labels, pair.coupled.second.marginals().segment
 
     def named(self, begin: int, end: int) -> str:
         """The likeliest type there, and how probable it is."""
@@ -124,7 +124,7 @@ class _Trees:
     """What trees by themselves think of a span."""
 
     def __init__(self, model: SoftModel, pair: Pair) -> None:
-        self.model, self.chance = model, pair.coupled.first.marginals().span  # type: ignore[attr-defined]
+        self.model, self.chance = model, pair.coupled.first.marginals().span
         self.n = int(pair.whole.offsets[-1])
 
     def named(self, begin: int, end: int) -> str:

@@ -1,7 +1,7 @@
 """What all types of entities have in common: every feature has a weight for each type, and one for all of them.
 
-A type with few examples then learns from the others what an entity looks like. It is a prior and no other model: the two
-weights of a feature are added up when they are learnt.
+A type with few examples then learns from the others what an entity looks like. It is a prior and no other model: the
+two weights of a feature are added up when they are learnt.
 """
 
 from __future__ import annotations
