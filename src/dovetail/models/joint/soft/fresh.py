@@ -80,14 +80,6 @@ class Fresh:
         return Segments.of_tokens(self.length[tokens], self.label[tokens], begin)
 
 
-def agreement(right: Segments, found: Segments) -> Integers:
-    """[3]: how many entities there are, how many were found, and how many of those are right."""
-    one, two = (
-        np.stack(each[:3], axis=1)[each.label > 0].astype(np.int64) @ [1 << 20, 1 << 10, 1] for each in (right, found)
-    )
-    return np.array([len(one), len(two), len(np.intersect1d(one, two))])
-
-
 def _tops(sentences: Sequence[Sentence], named: Sequence[Sequence[Bracket]]) -> Iterator[str]:
     """The labels of the constituents that have entities."""
     for sentence, brackets in zip(sentences, named, strict=True):

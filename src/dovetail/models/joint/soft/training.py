@@ -24,12 +24,11 @@ from dovetail.learning.monitor import Monitor
 from dovetail.learning.objective import Objective
 from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.learning.priors import Prior
-from dovetail.learning.tuning import best_bias
 from dovetail.models.joint.soft.alone import Alone, SoftCorpus, SoftSettings, trained_brackets, trained_entities
 from dovetail.models.joint.soft.decoding import SoftDecoder
-from dovetail.models.joint.soft.fresh import Fresh, Part, agreement
+from dovetail.models.joint.soft.fresh import Fresh, Part
 from dovetail.models.joint.soft.model import SoftModel
-from dovetail.models.joint.soft.scorer import CHUNK, Fixed, PairScorer, Summed, Term
+from dovetail.models.joint.soft.scorer import Fixed, PairScorer, Summed, Term
 from dovetail.models.joint.training import joint_score
 from dovetail.models.linear import numbers_in, taken_over
 from dovetail.models.parser.brackets.decoding import Text
@@ -135,17 +134,6 @@ class SoftTraining(Training):
             return found
         brackets, entities = (each.training.export(own) for each, own in zip(self.alone, rest, strict=True))
         return replace(found, brackets=brackets, entities=entities)
-
-    def bonus(self, couplings: Floats) -> float:
-        """What an entity should be worth with these couplings for the best F1 on text that models have not seen."""
-        scorer, counts = _scorer(self.fresh, None, None), np.zeros((len(BONUSES), 3))
-        for low in range(0, scorer.items, CHUNK):
-            which = np.arange(low, min(low + CHUNK, scorer.items))
-            told, right = scorer.batch(couplings, which).coupled.informed[1], self.fresh.segments(which)
-            for row, bonus in enumerate(BONUSES):
-                counts[row] += agreement(right, self.model.with_bonus(told, bonus).best())
-        f1 = 2 * counts[:, 2] / np.maximum(counts[:, 0] + counts[:, 1], 1)
-        return best_bias(BONUSES, dict(zip(BONUSES.tolist(), f1.tolist(), strict=True)).__getitem__)
 
     def _sizes(self) -> list[int]:
         return [] if self.alone is None else [len(each.weight) for each in self.alone]
