@@ -63,7 +63,7 @@ def test_explanations_name_the_couplings_and_add_up(parser: JointParser, label: 
     assert (why.label, why.start, why.end) == (label, 0, 1)
     assert sum(e.margin for e in why.evidence) == pytest.approx(why.margin, abs=1e-4)
     [told] = [e for e in why.for_it if e.feature.startswith("coupling")]
-    assert told.feature.startswith(f"coupling of {label} 0-1 with {other} (alone 0.")
+    assert told.feature.startswith(f"coupling of {label} 0-1 with {other} (alone ")
     assert why.what == {"NP": "tree", "PER": "entities"}[label]
 
 

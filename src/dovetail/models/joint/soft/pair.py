@@ -46,7 +46,7 @@ class Pair:
 
     def log_partition(self) -> Floats:
         """log Z of every sentence [n] as Bethe has it."""
-        return self.coupled.log_partition_and_marginals()[0]
+        return self.coupled.log_partition()
 
     def log_partition_and_marginals(self, in_place: bool = False) -> tuple[Floats, CoupledPotentials]:
         """log Z of every sentence [n] as Bethe has it, and the expected counts of all parts."""
@@ -100,7 +100,9 @@ class Pair:
         """The bracketings with what couplings have to say of them."""
         own, told = self.coupled.first.potentials.span, self.coupled.informed[0].potentials.span
         evidence = np.subtract(told, own, out=np.zeros_like(own), where=own > -np.inf)
-        return replace(self.whole, potentials=BracketPotentials(self.whole.potentials.span + evidence[:, self.group]))
+        span, rows = self.whole.potentials.span.copy(), np.flatnonzero(evidence.any(axis=1))
+        span[rows] += evidence[np.ix_(rows, self.group)]
+        return replace(self.whole, potentials=BracketPotentials(span))
 
     def given(self, one: Brackets) -> Any:
         """The entities when the tree is known: no approximation."""
