@@ -6,13 +6,14 @@ What has no weights to learn is ``Fixed``. ``Summed`` adds up several objectives
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.joint.coupled import CoupledPotentials, Links
+from dovetail.learning.losses import Loss
 from dovetail.learning.objective import Objective
 from dovetail.models.joint.soft.couplings import Couplings
 from dovetail.models.joint.soft.pair import Pair
@@ -102,12 +103,14 @@ class Term(NamedTuple):
 
 @dataclass(eq=False)
 class Summed:
-    """A sum of objectives that share weights: what optimisers ask for."""
+    """A sum of objectives that share weights, all with the same loss: what optimisers ask for."""
 
     terms: Sequence[Term]
     parameters: int
+    loss: Loss
 
     def __post_init__(self) -> None:
+        self.terms = [term._replace(objective=replace(term.objective, loss=self.loss)) for term in self.terms]
         self.edges = np.cumsum([0, *(len(term.which) for term in self.terms)])
         self.items = int(self.edges[-1])
 

@@ -169,10 +169,11 @@ def of_all(fresh: Fresh, trees: Alone, entities: Alone, how: SoftSettings) -> Su
         [
             Term(Objective(_scorer(fresh, trees, None, group), labelled, how.loss), (own, first), every),
             Term(Objective(_scorer(fresh, None, entities), fresh.gold, how.loss), (own, second), every),
-            Term(replace(parsed, loss=how.loss), (first,), trees.others(fresh.which)),
-            Term(replace(named, loss=how.loss), (second,), entities.others(fresh.which)),
+            Term(parsed, (first,), trees.others(fresh.which)),
+            Term(named, (second,), entities.others(fresh.which)),
         ],
         sum(sizes),
+        how.loss,
     )
 
 
