@@ -57,13 +57,13 @@ def test_pairs_come_in_order_and_sum_to_one(parser: JointParser) -> None:
     assert sum(chances) == pytest.approx(1.0, abs=0.05)
 
 
-@pytest.mark.parametrize(("label", "other"), [("NP", "PER"), ("PER", "NP")])
-def test_explanations_name_the_couplings_and_add_up(parser: JointParser, label: str, other: str) -> None:
+@pytest.mark.parametrize(("label", "coupled"), [("NP", "NP 0-1 with PER"), ("PER", "an entity 0-1 with NP")])
+def test_explanations_name_the_couplings_and_add_up(parser: JointParser, label: str, coupled: str) -> None:
     why = parser.explain(WORDS, 0, 1, label)
     assert (why.label, why.start, why.end) == (label, 0, 1)
     assert sum(e.margin for e in why.evidence) == pytest.approx(why.margin, abs=1e-4)
     [told] = [e for e in why.for_it if e.feature.startswith("coupling")]
-    assert told.feature.startswith(f"coupling of {label} 0-1 with {other} (alone ")
+    assert told.feature.startswith(f"coupling of {coupled} (alone ")
     assert why.what == {"NP": "tree", "PER": "entities"}[label]
 
 

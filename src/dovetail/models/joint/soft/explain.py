@@ -84,7 +84,7 @@ def explain_entity(model: SoftModel, text: Text, start: int, end: int, label: st
             alone = float(own.potentials.segment[i, j - i - 1, y])
             totals[f"{model.entities.labels[y]} {i}-{j}: the phrase as a whole"] += sign * (alone - known)
             said = float(told[1].potentials.segment[i, j - i - 1, y]) - alone
-            totals[f"coupling of {model.entities.labels[y]} {i}-{j} with {trees.named(i, j)}"] += sign * said
+            totals[f"coupling of an entity {i}-{j} with {trees.named(i, j)}"] += sign * said  # of whatever type
             totals["what an entity is worth"] += sign * model.bonus * (y > 0)
     evidence = [TreeEvidence(name, total) for name, total in totals.items() if abs(total) > 1e-6]
     margin = float(informed.score(answer)[0] - informed.score(rival)[0])
