@@ -67,8 +67,8 @@ class Links(NamedTuple):
         """One of the structures with evidence [m * values] for what its spans have, each less that for value 0."""
         own = evidence.reshape(len(self.sentence), 1 + len(labels))
         value, label = np.array([(v, label) for v, each in enumerate(labels, 1) for label in each], np.int64).T
-        places = (np.repeat(place, len(label)) for place in self[:3])
-        parts = structure.span(*places, np.tile(label, len(self.sentence)))
+        sentence, begin, end = (np.repeat(place, len(label)) for place in self[:3])
+        parts = structure.span(sentence, begin, end, np.tile(label, len(self.sentence)))
         return structure.plus(parts, (own[:, value] - own[:, :1]).ravel())
 
 
