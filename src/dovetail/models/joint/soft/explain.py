@@ -33,7 +33,7 @@ Use = tuple[int, int, int]  # begin, end, label
 
 @dataclass(frozen=True)
 class EntityExplanation(ConstituentExplanation):
-    """An entity, the best entities without it as ``rival``, and what speaks for either, strongest first."""
+    """An entity, the best entities without one at its span as ``rival``, and what speaks for either."""
 
     rival: Any
     """Spans."""
@@ -64,7 +64,7 @@ def explain_entity(model: SoftModel, text: Text, start: int, end: int, label: st
     own, informed = pair.coupled.second, model.with_bonus(told[1], model.bonus)
     number = model.entities.labels.index(label)
     allowed = np.ones(informed.potentials.segment.shape, bool)
-    allowed[start, end - start - 1, number] = False
+    allowed[start, end - start - 1, 1:] = False
     answer, rival = informed.best(), informed.restrict(allowed).best()
     if (start, end, number) not in _uses(answer):  # an engine has chosen otherwise
         allowed[...] = True
