@@ -210,12 +210,12 @@ class JointParser(JointSettings, Parser):
         return self._soft_decoder().constituents(self._soft_text(self._model(), corpus), least) if corpus else []
 
     def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
-        """Why words ``start`` up to ``end`` are a constituent of the best tree, with this label if one is given.
+        """Why words ``start`` up to ``end`` are a constituent or an entity, with this label if one is given.
 
-        With ``coupling="soft"`` also why they are an entity: give its type, or a span that is no constituent.
+        Only with ``coupling="soft"``. A constituent comes first: for an entity, give its type.
         """
         if not self._soft:
-            return super().explain(sentence, start, end, label)
+            raise DovetailError("trees and entities of one grammar cannot be explained, only those of coupling='soft'")
         one, model = as_sentence(sentence), self._model()
         [found] = self.parse([one], probabilities=True)
         constituents, entities = found.tree.spans()[1:] if found.tree is not None else [], found.spans or ()
