@@ -80,6 +80,7 @@ COMMANDS = """
 0 train dependency --train train.jsonl --predict-tags -o own-tags.dovetail --iterations 2 --quiet
 0 train joint --train train.jsonl --dev dev.jsonl -o joint.dovetail --iterations 2 --quiet
 0 train roles --train train.jsonl --dev dev.jsonl -o roles.dovetail --iterations 2 --gold-trees --ranked 2 --quiet
+0 train joint --train train.jsonl -o soft.dovetail --coupling soft --coupled-training all --iterations 2 --quiet
 0 annotate -m tagger.dovetail raw.txt -o tagged.conll
 0 annotate -m domains.dovetail --domain a dev.conll -o tagged.jsonl
 0 annotate -m segmenter.dovetail raw.txt -o cut.txt
@@ -104,6 +105,7 @@ COMMANDS = """
 0 info parser.dovetail
 0 explain -m tagger.dovetail "Ada saw London ." --token London
 0 explain -m parser.dovetail "Ada saw London ." --span 2-3
+0 explain -m soft.dovetail "Ada saw London ."
 0 select raw.txt -m tagger.dovetail -n 3 -o chosen.conll --quiet
 0 simulate --train train.conll --dev dev.conll -o simulation --start 10 --step 5 --until 15 --draws 1 --jobs 1 --quiet
 0 curve --train train.conll --dev dev.conll -o curve --sizes 10 --draws 1 --jobs 1 --quiet

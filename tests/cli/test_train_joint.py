@@ -80,3 +80,9 @@ def test_what_is_missing_is_named(run: Run, folder: Path, tmp_path: Path) -> Non
         assert message in result.err
     result = run("train", "joint", "--train", folder / "train.jsonl", "--output", tmp_path / "m", "--sigma", 1)
     assert "--trees-only" in result.err
+
+
+def test_one_grammar_is_not_explained(run: Run, model: Path) -> None:
+    result = run("explain", "Ada saw the dog.", "--model", model, "--span", "3-4")
+    assert result.code == 2
+    assert "of one grammar cannot be explained" in result.err

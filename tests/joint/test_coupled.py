@@ -106,3 +106,13 @@ def test_tables_fit_the_spans() -> None:
     made = batch(0, LONE)
     with pytest.raises(InputError, match="expected as many of each"):
         CoupledBatch(made.first, made.second, made.links, made.table[:1])
+
+
+@pytest.mark.parametrize("links", [LONE, [], SEVERAL, [(2, 1, 4)]])
+def test_structures_that_have_heard_the_other_have_its_marginals(links: list[tuple[int, int, int]]) -> None:
+    made = batch(6, links)
+    log_z, counts = made.log_partition_and_marginals()
+    np.testing.assert_allclose(made.log_partition(), log_z, atol=1e-9)
+    for structure, expected in zip(made.informed, (counts.first, counts.second), strict=True):
+        for one, two in zip(tables(structure.log_partition_and_marginals()[1]), tables(expected), strict=True):
+            np.testing.assert_allclose(one, two, atol=1e-9)

@@ -84,7 +84,12 @@ def kinds() -> dict[str, Kind]:
         "labelled": Kind(Parser(kind="labelled", iterations=2), trees, [s.words for s in trees], gold),
         "ruled": Kind(Parser(kind="labelled-rules", iterations=2), trees, [s.words for s in trees], gold),
         "joint": Kind(JointParser(iterations=2, entity_min_count=1), trees, treeless, gold),
-        "soft": Kind(JointParser(coupling="soft", iterations=2, entity_min_count=1), trees, treeless, gold),
+        "soft": Kind(
+            JointParser(coupling="soft", coupled_training="couplings", iterations=2, entity_min_count=1),
+            trees,
+            treeless,
+            gold,
+        ),
         "roles": Kind(labeller, frames, [Sentence(s.words, tree=s.tree) for s in frames], [s.frames for s in frames]),
         "dependency": Kind(DependencyParser(bits=10, iterations=3, threshold=0.0), arcs, untied, heads),
     }

@@ -9,6 +9,7 @@ import pytest
 
 from dovetail.errors import DovetailError
 from dovetail.models.joint.estimator import JointParser
+from dovetail.models.joint.soft.explain import explain_entity
 from dovetail.text.sentence import Sentence
 from tests.models.test_joint_parser import annotated
 
@@ -56,9 +57,30 @@ def test_pairs_come_in_order_and_sum_to_one(parser: JointParser) -> None:
     assert sum(chances) == pytest.approx(1.0, abs=0.05)
 
 
+@pytest.mark.parametrize(("label", "coupled"), [("NP", "NP 0-1 with PER"), ("PER", "an entity 0-1 with NP")])
+def test_explanations_name_the_couplings_and_add_up(parser: JointParser, label: str, coupled: str) -> None:
+    why = parser.explain(WORDS, 0, 1, label)
+    assert (why.label, why.start, why.end) == (label, 0, 1)
+    assert sum(e.margin for e in why.evidence) == pytest.approx(why.margin, abs=1e-4)
+    [told] = [e for e in why.for_it if e.feature.startswith("coupling")]
+    assert told.feature.startswith(f"coupling of {coupled} (alone ")
+    assert why.what == {"NP": "tree", "PER": "entities"}[label]
+
+
+def test_an_entity_that_another_engine_chose_is_explained_too(parser: JointParser) -> None:
+    model = parser._model()
+    text = parser._soft_text(model, [Sentence(tuple(WORDS))], whole=True)
+    why = explain_entity(model, text, 2, 4, "PER", 0.0)
+    assert why.margin < 0
+    assert [(e.start, e.end) for e in why.rival] == [(0, 1)]
+    assert sum(e.margin for e in why.evidence) == pytest.approx(why.margin, abs=1e-4)
+
+
 def test_what_it_cannot_do_is_said(parser: JointParser, tmp_path: Path) -> None:
-    with pytest.raises(DovetailError, match="only trees of one grammar"):
-        parser.explain(WORDS, 0, 1)
+    with pytest.raises(DovetailError, match="'saw the' is not a constituent, and no entity, of the answer"):
+        parser.explain(WORDS, 1, 3)
+    with pytest.raises(DovetailError, match=r"'Ada' is not a LOC of the answer; it has S .*PER 'Ada'"):
+        parser.explain(WORDS, 0, 1, "LOC")
     with pytest.raises(DovetailError, match="is for coupling='soft'"):
         JointParser(engine="dual").fit(annotated(4))
     with pytest.raises(DovetailError, match="the training data has no entities"):

@@ -36,7 +36,7 @@ def explain(
     ),
     span: list[str] | None = option(
         "START-END[:LABEL]",
-        "For parsers and roles: a constituent, by the numbers of its first and last word; may be repeated.",
+        "For parsers and roles: a constituent or an entity, by its first and last word; may be repeated.",
         shown="the least probable of each sentence",
     ),
     top: int = option("N", "Number of features to show for and against.", default=5, min=1),
@@ -59,7 +59,7 @@ def explain(
     report = ReadReport()
     sentences = [s for document in source.documents(options.names(columns), encoding, report) for s in document]
     warn_all(report.lines())
-    if name_of(tagger) == "parser":
+    if name_of(tagger) in ("parser", "joint"):
         _explain_trees(tagger, sentences, span or [], token, top, as_json)
         return
     if name_of(tagger) == "roles":

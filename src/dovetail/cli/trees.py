@@ -118,16 +118,20 @@ def joint_report(record: dict[str, Any]) -> str:
 def explained(parser: Parser, sentence: Sentence, wanted: Sequence[str]) -> list[ConstituentExplanation]:
     """The constituents of a sentence that are asked for, as ``START-END`` or ``START-END:LABEL``, else the least sure.
 
+    Of trees that are coupled softly with entities, these as well.
+
     Words are counted from 1, and END is the last one.
     """
     if wanted:
         return [parser.explain(sentence, *_place(one, len(sentence))) for one in wanted]
-    tree = parser.parse([sentence], probabilities=True)[0].tree
+    [found] = parser.parse([sentence], probabilities=True)
+    tree = found.tree
     spans = [span for span in (tree.spans()[1:] if tree else ()) if span.probability is not None]
     if not spans:
         return []
     least = min(spans, key=lambda span: span.probability or 0.0)
-    return [parser.explain(sentence, least.start, least.end, least.label)]
+    entities = (found.spans or ()) if getattr(parser, "coupling", None) == "soft" else ()
+    return [parser.explain(sentence, s.start, s.end, s.label) for s in (least, *entities)]
 
 
 def _place(text: str, length: int) -> tuple[int, int, str | None]:
@@ -143,8 +147,16 @@ def paragraph(sentence: Sentence, why: ConstituentExplanation, top: int) -> str:
     lines = [f"{why.start + 1}-{why.end}  {why.label} {why.probability:.3f}  {words}"]
     if why.rival is None:
         return "\n".join([*lines, "   the grammar has no tree without it"])
-    lines.append(f"   best tree without it ({why.margin:+.2f}): {why.rival}")
+    lines.append(f"   best {why.what} without it ({why.margin:+.2f}): {_shown(sentence, why)}")
     return "\n".join([*lines, *evidence_lines(why.for_it[:top], why.against_it[:top])])
+
+
+def _shown(sentence: Sentence, why: ConstituentExplanation) -> str:
+    """The rival: a tree, or entities."""
+    if why.what == "tree":
+        return str(why.rival)
+    spans: Any = why.rival
+    return ", ".join(f"{s.label} {' '.join(sentence.words[s.start : s.end])}" for s in spans) or "none"
 
 
 def evidence_lines(for_it: Iterable[Any], against_it: Iterable[Any]) -> Iterator[str]:
@@ -166,7 +178,7 @@ def record(sentence: Sentence, why: ConstituentExplanation, top: int) -> dict[st
         "label": why.label,
         "words": list(sentence.words[why.start : why.end]),
         "probability": why.probability,
-        "rival": None if why.rival is None else str(why.rival),
+        "rival": None if why.rival is None else _shown(sentence, why),
         "margin": None if why.rival is None else why.margin,
         "for": listed(why.for_it),
         "against": listed(why.against_it),

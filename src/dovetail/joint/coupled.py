@@ -19,9 +19,9 @@ from dovetail.joint.graph import Graph, Variables
 from dovetail.joint.result import Beliefs
 from dovetail.structures.contract import Floats, Integers, Structure
 
-ROUNDS = 10
-"""Rounds of messages at most."""
-CALM = 1e-4
+ROUNDS = 5
+"""Rounds of messages at most, as many as published (Naradowsky, Vieira and Smith 2012)."""
+CALM = 1e-3
 """Messages that change by less are left as they are."""
 Labels = tuple[tuple[int, ...], ...]
 
@@ -62,6 +62,14 @@ class Links(NamedTuple):
         rows = rows[np.argsort(number[self[0][rows]], kind="stable")]
         places = [part[rows] for part in self[1:3]]
         return Links(number[self[0][rows]], places[0], places[1], self.first, self.second), rows
+
+    def told(self, structure: Structure[Any, Any], labels: Labels, evidence: Floats) -> Structure[Any, Any]:
+        """One of the structures with evidence [m * values] for what its spans have, each less that for value 0."""
+        own = evidence.reshape(len(self.sentence), 1 + len(labels))
+        value, label = np.array([(v, label) for v, each in enumerate(labels, 1) for label in each], np.int64).T
+        sentence, begin, end = (np.repeat(place, len(label)) for place in self[:3])
+        parts = structure.span(sentence, begin, end, np.tile(label, len(self.sentence)))
+        return structure.plus(parts, (own[:, value] - own[:, :1]).ravel())
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +122,27 @@ class CoupledBatch:
         """What belief propagation makes of it."""
         return self.graph.marginals(engine="bp", iterations=ROUNDS, tolerance=CALM)
 
+    @cached_property
+    def _linked(self) -> Self:
+        """The sentences that have coupled spans: the others need no messages."""
+        which = np.unique(self.links.sentence)
+        if len(which) == len(self):
+            return self
+        links = self.links._replace(sentence=np.searchsorted(which, self.links.sentence))
+        return replace(self, first=self.first.take(which), second=self.second.take(which), links=links)
+
+    def log_partition(self) -> Floats:
+        """log Z of every sentence as Bethe has it: [n]."""
+        if not len(self.links.sentence):
+            return self.first.log_partition() + self.second.log_partition()
+        linked, which = self._linked, np.unique(self.links.sentence)
+        rest = np.setdiff1d(np.arange(len(self)), which)
+        log_z = np.zeros(len(self))
+        log_z[which] = linked._by_sentence(linked.beliefs.log_z)
+        if len(rest):
+            log_z[rest] = self.first.take(rest).log_partition() + self.second.take(rest).log_partition()
+        return log_z
+
     def log_partition_and_marginals(self, in_place: bool = False) -> tuple[Floats, CoupledPotentials]:
         """log Z of every sentence [n] as Bethe has it, and the expected counts of all parts."""
         if not len(self.links.sentence):
@@ -153,6 +182,10 @@ class CoupledBatch:
     def subtract(self, counts: CoupledPotentials, answer: Both) -> CoupledPotentials:
         """Counts less those of a pair, in place."""
         self.first.subtract(counts.first, answer.first)
+        return self.subtract_rest(counts, answer)
+
+    def subtract_rest(self, counts: CoupledPotentials, answer: Both) -> CoupledPotentials:
+        """The same without the parts of the first structure."""
         self.second.subtract(counts.second, answer.second)
         if len(self.table):
             counts.table[np.arange(len(self.table)), *self._values(answer)] -= 1.0
@@ -170,10 +203,10 @@ class CoupledBatch:
         """Both structures with what bp has to say of their parts as evidence: each by itself has bp's marginals."""
         if not len(self.links.sentence):
             return self.first, self.second
-        evidence = self.beliefs.evidence
+        links, evidence = self.links, self._linked.beliefs.evidence
         assert evidence is not None
-        first, second = self.graph.wiring.informed(evidence)[0]
-        return first, second
+        one, two = np.split(evidence, [len(self.table) * (1 + len(links.first))])
+        return links.told(self.first, links.first, one), links.told(self.second, links.second, two)
 
     def given(self, one: Any) -> Structure[Any, Any]:
         """The second structure when the answer of the first is known: no approximation."""

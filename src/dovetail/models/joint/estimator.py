@@ -19,9 +19,11 @@ from dovetail.models.answer import Answer, probable
 from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.joint.model import JointModel
 from dovetail.models.joint.settings import JointSettings
+from dovetail.models.joint.soft.alone import SoftCorpus, SoftSettings
 from dovetail.models.joint.soft.decoding import SoftDecoder
+from dovetail.models.joint.soft.explain import explain_constituent_of, explain_entity, span_at
 from dovetail.models.joint.soft.model import SoftModel
-from dovetail.models.joint.soft.training import BONUSES, SoftCorpus, SoftSettings, SoftTraining
+from dovetail.models.joint.soft.training import BONUSES, SoftTraining
 from dovetail.models.joint.training import JointCorpus, JointTraining, Least, joint_score
 from dovetail.models.parser.brackets.decoding import Text
 from dovetail.models.parser.data import clean
@@ -30,6 +32,7 @@ from dovetail.models.parser.estimator import SPAN_L2, Parser, with_tree
 from dovetail.models.parser.explain import ConstituentExplanation
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.training import Run
+from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import outermost
 from dovetail.text.tree import Tree
@@ -125,11 +128,9 @@ class JointParser(JointSettings, Parser):
             how = SoftSettings(
                 self._bracket_settings(), self.entity_min_count, self.clusters or {}, self._threads(),
                 SPAN_L2 if self.l2 is None else self.l2,
-                LOSSES[self._loss()], self.seed,
+                LOSSES[self._loss()], self.seed, self.coupled_training == "all",
             )  # fmt: skip
-            return SoftTraining.prepare(
-                SoftCorpus(corpus, trees, entities, tags), how, tagger, run.doing
-            )  # fmt: skip
+            return SoftTraining.prepare(SoftCorpus(corpus, trees, entities, tags), how, tagger, run.doing)
         everything = JointCorpus(corpus, trees, entities, tags)
         run.doing("pruning the charts")
         least = Least(self.entity_min_count, self.entity_min_documents)
@@ -228,10 +229,24 @@ class JointParser(JointSettings, Parser):
         return self._soft_decoder().constituents(self._soft_text(self._model(), corpus), least) if corpus else []
 
     def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
-        """Why words ``start`` up to ``end`` are a constituent of the best tree; of one grammar alone."""
-        if self._soft:
-            raise DovetailError("only trees of one grammar can be explained, not those with coupling='soft'")
-        return super().explain(sentence, start, end, label)
+        """Why words ``start`` up to ``end`` are a constituent or an entity, with this label if one is given.
+
+        Only with ``coupling="soft"``. A constituent comes first: for an entity, give its type.
+        """
+        if not self._soft:
+            raise DovetailError("trees and entities of one grammar cannot be explained, only those of coupling='soft'")
+        one, model = as_sentence(sentence), self._model()
+        [found] = self.parse([one], probabilities=True)
+        constituents, entities = found.tree.spans()[1:] if found.tree is not None else [], found.spans or ()
+        for spans, why in ((constituents, explain_constituent_of), (entities, explain_entity)):
+            if (span := span_at(spans, start, end, label)) is not None:
+                text = self._soft_text(model, [one], whole=True)
+                return why(model, text, start, end, span.label, float(span.probability or 0.0))
+        there = ", ".join(f"{s.label} {' '.join(one.words[s.start : s.end])!r}" for s in (*constituents, *entities))
+        given = " ".join(one.words[start:end])
+        raise DovetailError(
+            f"{given!r} is not a {label or 'constituent, and no entity,'} of the answer; it has {there}"
+        )
 
     def _soft_decoder(self, probabilities: bool = False) -> SoftDecoder:
         return SoftDecoder(self._model(), self._by_recall, probabilities, self.engine)

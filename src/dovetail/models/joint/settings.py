@@ -19,6 +19,11 @@ class JointSettings(TreeParserSettings):
         choices=("grammar", "soft"),
     )  # fmt: skip
     """soft: brackets without a grammar, entities as segments, and a score for what they have at the same spans."""
+    coupled_training: str = setting(
+        "couplings", "What --coupling soft learns together: the couplings alone, or all weights.",
+        choices=("couplings", "all"),
+    )  # fmt: skip
+    """all: trees and entities go on learning, each coupled to the other."""
     engine: str = setting(
         "bp", "What chooses the answers of --coupling soft.", choices=("bp", "dual", "gibbs"), hidden=True
     )

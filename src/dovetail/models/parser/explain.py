@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,6 +45,9 @@ class ConstituentExplanation:
     rival: Tree | None
     margin: float
     evidence: tuple[TreeEvidence, ...]
+
+    what: ClassVar[str] = "tree"
+    """What the rival is."""
 
     @property
     def for_it(self) -> tuple[TreeEvidence, ...]:

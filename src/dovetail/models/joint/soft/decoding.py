@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.joint.coupled import Both, CoupledBatch
 from dovetail.models.answer import Answer
-from dovetail.models.joint.soft.model import Pair, SoftModel
+from dovetail.models.joint.soft.model import SoftModel
+from dovetail.models.joint.soft.pair import Pair
 from dovetail.models.parser.brackets.decoding import BracketDecoder, Text, constituents
 from dovetail.models.parser.brackets.model import chunks, likeliest
 from dovetail.models.parser.decoding import answer_of, joined
-from dovetail.structures.brackets import BracketBatch, Brackets
-from dovetail.structures.grammar import cells
+from dovetail.structures.brackets import BracketBatch
 from dovetail.structures.semimarkov import Segments
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
@@ -59,15 +59,15 @@ class SoftDecoder:
             whole = text.scorer.batch(self.model.brackets.weight, which)
             assert isinstance(whole, BracketBatch)  # without rules
             words, tags = ([own[s] for s in which.tolist()] for own in (text.shown, text.tags))
-            yield which, self.model.pair(whole, words, tags, best=self.engine != "bp")
+            yield which, self.model.pair(whole, words, tags)
 
     def _of_pair(self, text: Text, which: NDArray[np.int64], pair: Pair, bonuses: Floats) -> Iterator[list[Answer]]:
         solved = self.engine != "bp"
-        informed = pair.whole if solved else self.model.informed(pair)
+        informed = pair.whole if solved else pair.informed
         found = likeliest(informed, self.model.brackets.labels) if self.by_recall else informed.best()
         for bonus in bonuses:
             if solved:
-                found, segments = self._solved(pair, bonus)
+                found, segments = pair.solved(self.engine, self.model.with_bonus(pair.coupled.second, bonus))
             else:
                 segments = self.model.with_bonus(pair.coupled.informed[1], bonus).best()
             known: list[Mapping[tuple[int, int, str], float] | None] = [None] * len(which)
@@ -87,32 +87,20 @@ class SoftDecoder:
                 for n, s in enumerate(which.tolist())
             ]  # fmt: skip
 
-    def _solved(self, pair: Pair, bonus: float) -> tuple[Brackets, Segments]:
-        """The best pair that an engine finds, every class with its best label."""
-        second = self.model.with_bonus(pair.coupled.second, bonus)
-        one, two = replace(pair.coupled, second=second, engine=self.engine).best()
-        lengths = np.repeat(np.diff(pair.whole.offsets), np.diff(one.offsets))
-        rows = np.repeat(pair.whole.rows[:-1], np.diff(one.offsets)) + cells(lengths, one.begin, one.end)
-        own = np.where(self.model.group == one.label[:, None], pair.whole.potentials.span[rows], -np.inf)
-        return one._replace(label=own.argmax(axis=1).astype(np.int32)), two
-
     def _probability(self, pair: Pair, answer: Both) -> NDArray[np.float64]:
         """That of trees with entities: [n]; as exact as log Z is."""
-        classes = self.model.in_classes(answer.first)
-        score = pair.coupled.score(Both(classes, answer.second))
-        score += pair.whole.score(answer.first) - pair.coupled.first.score(classes)
-        return np.minimum(np.exp(score - pair.coupled.log_partition_and_marginals()[0]), 1.0)
+        return np.minimum(np.exp(pair.score(answer) - pair.log_partition()), 1.0)
 
     def kbest(self, text: Text, k: int) -> Iterator[list[Answer]]:
         """k good answers to each, best first: the k best trees by what they are told, each with its k best entities."""
         for which, pairs in self.pairs(text):
             for n, s in enumerate(which.tolist()):
-                pair = Pair(pairs.whole.take(np.array([n])), pairs.coupled.take(np.array([n])))
-                trees, scores = self.model.informed(pair).kbest(k)
+                pair = pairs.take(np.array([n]))
+                trees, scores = pair.informed.kbest(k)
                 found: dict[tuple[Tree, tuple[Span, ...]], float] = {}
                 for one in (tree for tree, score in zip(trees, scores[0], strict=True) if score > -np.inf):
                     tree = self.trees.tree(one, 0, text.shown[s], text.tags[s])
-                    seconds, own = pair.coupled.given(self.model.in_classes(one)).kbest(k)
+                    seconds, own = pair.given(one).kbest(k)
                     for two in (each for each, score in zip(seconds, own[0], strict=True) if score > -np.inf):
                         key = tree, tuple(self.spans_of(two, pair.coupled)[0])
                         found[key] = found.get(key, 0.0) + float(self._probability(pair, Both(one, two))[0])
@@ -123,8 +111,8 @@ class SoftDecoder:
         """Trees drawn by what they are told, and with each entities drawn exactly."""
         for which, pair in self.pairs(text):
             drawn = []
-            for one in self.model.informed(pair).sample(count, rng):
-                [two] = pair.coupled.given(self.model.in_classes(one)).sample(1, rng)
+            for one in pair.informed.sample(count, rng):
+                [two] = pair.given(one).sample(1, rng)
                 drawn.append((one, self.spans_of(two, pair.coupled)))
             for n, s in enumerate(which.tolist()):
                 words, tags = text.shown[s], text.tags[s]
@@ -161,4 +149,4 @@ class _Told(BracketDecoder):
         """The bracketings of a few sentences at a time, and which they are."""
         assert self.soft is not None
         for which, pair in self.soft.pairs(text):
-            yield which, self.soft.model.informed(pair)
+            yield which, pair.informed

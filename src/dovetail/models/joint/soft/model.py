@@ -5,27 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.joint.coupled import CoupledBatch
-from dovetail.models.joint.soft.couplings import Couplings, collapsed
+from dovetail.models.joint.soft.couplings import Couplings
+from dovetail.models.joint.soft.pair import Pair
 from dovetail.models.parser.brackets.model import BracketModel
 from dovetail.models.segmenter.model import OUTSIDE, SegmentModel
 from dovetail.models.tagger.estimator import Tagger
-from dovetail.structures.brackets import BracketBatch, BracketPotentials, Brackets
+from dovetail.structures.brackets import BracketBatch
 from dovetail.text.sentence import Sentence
 
 TREES, ENTITIES = "trees.", "entities."
-
-
-class Pair(NamedTuple):
-    """The bracketings of some sentences with all their labels, and with classes of these coupled to entities."""
-
-    whole: BracketBatch
-    coupled: CoupledBatch
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,26 +44,17 @@ class SoftModel:
         """The class of every label of brackets: [labels]."""
         return self.couplings.group(self.brackets.labels)
 
-    def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
+    def with_couplings(self, weight: NDArray[np.floating[Any]]) -> Self:
         """The model with other couplings."""
         return replace(self, weight=weight.astype(np.float32))
 
-    def pair(
-        self, whole: BracketBatch, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], best: bool = False
-    ) -> Pair:
-        """The coupled structures of sentences; ``best``: classes score as their best labels do."""
+    def pair(self, whole: BracketBatch, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> Pair:
+        """The coupled structures of sentences."""
         tagged = [Sentence(tuple(w), {"pos": tuple(t)}) for w, t in zip(words, tags, strict=True)]
         alone = self.entities.batch(tagged, whole.threads or 1)
-        first = collapsed(whole, self.group, len(self.couplings.classes), best)
         links = self.couplings.links(alone)
         table = self.couplings.tables(self.couplings.seen(links), self.weight[1:])
-        return Pair(whole, CoupledBatch(first, alone.scaled(1.0 + float(self.weight[0])), links, table))
-
-    def informed(self, pair: Pair) -> BracketBatch:
-        """The bracketings with what couplings have to say of them."""
-        own, told = pair.coupled.first.potentials.span, pair.coupled.informed[0].potentials.span
-        evidence = np.subtract(told, own, out=np.zeros_like(own), where=own > -np.inf)
-        return replace(pair.whole, potentials=BracketPotentials(pair.whole.potentials.span + evidence[:, self.group]))
+        return Pair.of(whole, alone.scaled(1.0 + float(self.weight[0])), links, table, self.group)
 
     @staticmethod
     def with_bonus(batch: Any, bonus: float) -> Any:
@@ -78,10 +62,6 @@ class SoftModel:
         segment = batch.potentials.segment.copy()
         segment[:, :, 1:] += bonus
         return batch.with_potentials(batch.potentials._replace(segment=segment))
-
-    def in_classes(self, found: Brackets) -> Brackets:
-        """Brackets with classes for labels."""
-        return found._replace(label=self.group[found.label].astype(np.int32))
 
     def sizes(self) -> dict[str, int]:
         """The numbers of labels, rules and weights."""

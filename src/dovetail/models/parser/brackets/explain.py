@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,16 @@ Use = tuple[int, int, int]
 
 
 def explain_bracket(
-    model: BracketModel, text: Text, start: int, end: int, label: str, probability: float
-) -> ConstituentExplanation:
-    """Explain a constituent of the best tree of the one sentence of a text."""
+    model: BracketModel, text: Text, start: int, end: int, label: str, probability: float,
+    batch: BracketBatch | RuledBatch | None = None, more: Callable[[Use], Iterable[tuple[str, float]]] = lambda use: (),
+) -> ConstituentExplanation:  # fmt: skip
+    """Explain a constituent of the best tree of the one sentence of a text.
+
+    ``batch``: its bracketings where they are not as the model has them, and ``more``: what is added to a label.
+    """
     [words], [tags] = text.shown, text.tags
     spelled = [model.spelled(words)]
-    batch = text.scorer.batch(model.weight)
+    batch = text.scorer.batch(model.weight) if batch is None else batch
     best = batch.best()
     place, number = int(cells(len(words), start, end)), model.labels.constituents.index(label)
     allowed = batch.potentials.span > -np.inf
@@ -44,7 +49,7 @@ def explain_bracket(
     for uses, sign in ((own - other, 1.0), (other - own, -1.0)):
         for use in uses:
             total = 0.0
-            for name, weight in _weights(model, spelled[0], tags, use):
+            for name, weight in (*_weights(model, spelled[0], tags, use), *more(use)):
                 totals[name] += sign * weight
                 total += weight
             if model.unaries is not None:
