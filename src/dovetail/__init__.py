@@ -37,32 +37,36 @@ if TYPE_CHECKING:
     from dovetail.models.dependency.estimator import DependencyParser
     from dovetail.models.domains.parser import MultiDomainParser
     from dovetail.models.domains.tagger import MultiDomainTagger
+    from dovetail.models.entailment.estimator import Entailment
     from dovetail.models.joint.estimator import JointParser
     from dovetail.models.nested.estimator import NestedTagger
     from dovetail.models.parser.estimator import Parser
     from dovetail.models.segmenter.estimator import Segmenter
     from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.formats import read, write
+    from dovetail.text.pairs import Pair, read_pairs, write_pairs
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
 
     Model: TypeAlias = (
         Tagger | Segmenter | NestedTagger | Parser | JointParser | DependencyParser
-        | MultiDomainTagger | MultiDomainParser
+        | MultiDomainTagger | MultiDomainParser | Entailment
     )  # fmt: skip
     """What a model file may hold."""
 
 __all__ = [
-    "DependencyParser", "Document", "DovetailError", "FeatureSet", "InputError", "JointParser", "ModelFileError",
-    "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Segmenter", "Sentence", "Span", "Tagger",
-    "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars",
-    "learning", "load", "models", "read", "scorers", "segment", "structures", "text", "token_scores", "write",
+    "DependencyParser", "Document", "DovetailError", "Entailment", "FeatureSet", "InputError", "JointParser",
+    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "Parser", "Segmenter",
+    "Sentence", "Span", "Tagger", "__version__", "active", "clusters", "curves", "embedded", "entity_scores",
+    "evaluate", "features", "grammars", "learning", "load", "models", "read", "read_pairs", "scorers", "segment",
+    "structures", "text", "token_scores", "write", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {
     "dependency": ("DependencyParser", "models.dependency.estimator"),
     "domain-parsers": ("MultiDomainParser", "models.domains.parser"),
     "domains": ("MultiDomainTagger", "models.domains.tagger"),
+    "entailment": ("Entailment", "models.entailment.estimator"),
     "joint": ("JointParser", "models.joint.estimator"),
     "nested": ("NestedTagger", "models.nested.estimator"),
     "parser": ("Parser", "models.parser.estimator"),
@@ -74,13 +78,16 @@ _KINDS = {
 _HOMES = dict(_KINDS.values()) | {
     "Document": "text.sentence",
     "FeatureSet": "features.algebra.sets",
+    "Pair": "text.pairs",
     "Sentence": "text.sentence",
     "Span": "text.sentence",
     "entity_scores": "evaluate",
     "read": "text.formats",
+    "read_pairs": "text.pairs",
     "segment": "text.segment",
     "token_scores": "evaluate",
     "write": "text.formats",
+    "write_pairs": "text.pairs",
 }
 """Where to find what is not here; all else in ``__all__`` that is not here is a package."""
 

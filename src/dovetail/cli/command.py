@@ -21,7 +21,8 @@ GROUPS = {
     "Model": (
         "model annotate.domain evaluate.domain strategy sigma restrict features order scheme longest normalise_width "
         "pos predict_layers tags predict_tags relations kind coupling vertical horizontal direction head_tags relax "
-        "threshold decode min_count min_documents entity_min_documents hash_bits bits observed_only"
+        "threshold decode names parser samples task min_count min_documents entity_min_documents hash_bits bits "
+        "observed_only"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dovetail.cli.command import Commands
+from dovetail.cli.train.entailment import EntailmentTraining
 from dovetail.cli.train.parser import DependencyTraining, JointTraining, ParserTraining
 from dovetail.cli.train.segmenter import SegmenterTraining
 from dovetail.cli.train.tagger import NestedTraining, TaggerTraining
 from dovetail.cli.train.training import command_of
 
-KINDS = (TaggerTraining, SegmenterTraining, NestedTraining, DependencyTraining, ParserTraining, JointTraining)
+KINDS = (
+    TaggerTraining, SegmenterTraining, NestedTraining, DependencyTraining, ParserTraining, JointTraining,
+    EntailmentTraining,
+)  # fmt: skip
 
 app = Commands("Train a model on annotated text.")
 for kind in KINDS:
