@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from dovetail.models.base import Estimator
 from dovetail.models.dependency.estimator import DependencyParser
+from dovetail.models.entailment.estimator import Entailment
 from dovetail.models.joint.estimator import JointParser
 from dovetail.models.nested.estimator import NestedTagger
 from dovetail.models.parser.estimator import Parser
@@ -13,6 +14,7 @@ from dovetail.models.segmenter.estimator import Segmenter
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.brackets import parse_tree
 from dovetail.text.dependencies import Dependencies
+from dovetail.text.pairs import Pair
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 
@@ -46,6 +48,12 @@ def _arcs() -> list[Sentence]:
     return [Sentence(("Ada", "wrote"), layers), Sentence(("Bob", "slept"), layers)] * 4
 
 
+def _pairs() -> list[Pair]:
+    told = [("Ada saw Bob in Bern.", "Ada saw Bob.", "yes"), ("Bob slept in Bern.", "Ada wrote two notes.", "no")]
+    more = [("Dora left Rome on Monday.", "Dora left Rome.", "yes"), ("It rained.", "Bob praised Dora.", "no")]
+    return [Pair(*each) for each in told + more] * 3
+
+
 WORDS = [["北京", "人"], ["人", "爱", "人"]] * 4
 
 
@@ -58,6 +66,8 @@ def kinds() -> dict[str, Kind]:
     bare = [s.words for s in nested]
     words = [s.words for s in flat]
     untied = [Sentence(s.words, {"pos": s.layers["pos"]}) for s in arcs]
+    pairs = _pairs()
+    unjudged = [(pair.text, pair.hypothesis) for pair in pairs]
     heads = [Dependencies((1, -1), ("nsubj", "root"))] * len(arcs)
     return {
         "tagger": Kind(Tagger(features=["word[0]", "shape[0]"], iterations=5), flat, words, tags),
@@ -70,6 +80,7 @@ def kinds() -> dict[str, Kind]:
         "joint": Kind(JointParser(iterations=2, entity_min_count=1), trees, treeless, gold),
         "soft": Kind(JointParser(coupling="soft", iterations=2, entity_min_count=1), trees, treeless, gold),
         "dependency": Kind(DependencyParser(bits=10, iterations=3, threshold=0.0), arcs, untied, heads),
+        "entailment": Kind(Entailment(names="none", iterations=9, l2=1.0), pairs, unjudged, [p.label for p in pairs]),
     }
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.models.entailment.analysis import ROOT, Side
+from dovetail.models.entailment.analysis import Side
 from dovetail.models.entailment.words import LEAST, STOP, likeness
 from dovetail.structures.contract import Floats
 
 BESIDE, ABOVE = 0.15, 0.15
 """What a neighbour, or a head, that is aligned with a neighbour, or a head, adds to the score of a link."""
 NONE = -1
-
-Likeness = Callable[[str, str], float]
 
 
 class Alignment(NamedTuple):
@@ -27,14 +24,14 @@ class Alignment(NamedTuple):
     """From 0 to 1."""
 
 
-def align(text: Side, hypothesis: Side, like: Likeness = likeness) -> Alignment:
+def align(text: Side, hypothesis: Side) -> Alignment:
     """The best word for each: most alike, and among such the one whose neighbours and head are alike, too.
 
     >>> text, claim = "Bern is in the Alps , and Rome is not", "Rome is"
     >>> align(*(Side(tuple(words.split()), (), (), (), ()) for words in (text, claim)))
     Alignment(place=(7, 8), alike=(1.0, 1.0))
     """
-    table = alike_table(text, hypothesis, like)
+    table = alike_table(text, hypothesis)
     if not table.size:
         return Alignment((NONE,) * len(hypothesis.words), (0.0,) * len(hypothesis.words))
     score = table.copy()
@@ -51,12 +48,12 @@ def align(text: Side, hypothesis: Side, like: Likeness = likeness) -> Alignment:
     return Alignment(tuple(np.where(found, place, NONE).tolist()), tuple(np.where(found, alike, 0.0).tolist()))
 
 
-def alike_table(text: Side, hypothesis: Side, like: Likeness) -> Floats:
+def alike_table(text: Side, hypothesis: Side) -> Floats:
     """How alike words are, [words of the hypothesis, words of the text]; an abbreviation is like what it stands for."""
     initials = _initials(text)
     rows = []
     for word in hypothesis.words:
-        row = [like(word, other) for other in text.words]
+        row = [likeness(word, other) for other in text.words]
         for place in initials.get(word.replace(".", ""), ()):
             row[place] = 1.0
         rows.append(row)
@@ -86,6 +83,3 @@ def _note(found: dict[str, list[int]], run: list[int], side: Side) -> None:
         for high in range(low + 2, min(low + 6, len(run)) + 1):
             letters = "".join(side.words[j][0] for j in run[low:high])
             found.setdefault(letters, []).extend(run[low:high])
-
-
-__all__ = ["NONE", "ROOT", "Alignment", "align"]

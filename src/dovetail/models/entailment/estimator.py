@@ -22,7 +22,7 @@ from dovetail.models.entailment.analysis import Analyser, Analysis
 from dovetail.models.entailment.explain import Reasons, reasons_of
 from dovetail.models.entailment.model import PairModel, PairTraining
 from dovetail.models.entailment.settings import EntailmentSettings
-from dovetail.models.inputs import check_as_many
+from dovetail.models.inputs import check_as_many, is_file_name
 from dovetail.models.tagging import prefixed
 from dovetail.models.training import Run
 from dovetail.scorers.dense import DenseScorer, choices
@@ -256,7 +256,9 @@ def as_pairs(given: Any) -> Iterator[Pair | Analysis]:
     'It is wet.'
     """
     if isinstance(given, PathLike | str):
-        raise DovetailError(f"{GIVE}; a file name? read it with dovetail.read_pairs({str(given)!r:.80})")
+        named = not isinstance(given, str) or is_file_name(given)
+        told = f"a file name? read it with dovetail.read_pairs({str(given)!r})" if named else "this is running text"
+        raise DovetailError(f"{GIVE}; {told}")
     if isinstance(given, Pair | Analysis | bytes | Mapping) or hasattr(given, "columns"):
         raise DovetailError(f"{GIVE}; this is {kind_of(given)}")
     if not isinstance(given, Iterable):

@@ -39,7 +39,7 @@ class PairModel:
     def learnt(cls, corpus: Sequence[Analysis], task: bool) -> Self:
         """The features of a corpus and how they vary; weights are zero."""
         rarity = rarity_of(one.sides[0].words for one in corpus)
-        found = [features_of(one, rarity, task=task) for one in corpus]
+        found = [features_of(one, rarity, task) for one in corpus]
         names = tuple(sorted({name for each in found for name in each}))
         table = np.array([[each.get(name, 0.0) for name in names] for each in found]).reshape(len(found), len(names))
         spread = table.std(axis=0)
@@ -49,7 +49,7 @@ class PairModel:
 
     def values(self, analyses: Sequence[Analysis]) -> Floats:
         """The features of pairs, scaled: [pairs, features]; the last is always one."""
-        rows = [features_of(one, self.rarity, task=self.task) for one in analyses]
+        rows = [features_of(one, self.rarity, self.task) for one in analyses]
         names = self.features[:-1]
         table = np.array([[row.get(name, 0.0) for name in names] for row in rows]).reshape(len(rows), len(names))
         return np.hstack([(table - self.mean) / self.scale, np.ones((len(rows), 1))])
