@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "explain.md",
     "info": "model-file.md#What is in it",
     "train dependency": "dependencies.md",
+    "train entailment": "entailment.md",
     "train joint": "joint.md",
     "train nested": "nested.md",
     "train parser": "parsing.md",

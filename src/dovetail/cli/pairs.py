@@ -87,7 +87,11 @@ def explain_pairs(judge: Entailment, pairs: Sequence[Pair], top: int, as_json: b
 def _paragraph(pair: Pair, why: Reasons, top: int) -> str:
     words = " ".join(f"{word}={other or '?'}" if word != other else word for word, other in why.aligned)
     lines = [f"{pair.hypothesis}  {why.label}, probability of yes {why.probability:.3f}", f"   aligned  {words}"]
-    return "\n".join([*lines, *evidence_lines(why.for_yes[:top], why.against_yes[:top])])
+    shown = [
+        [r._replace(feature=f"{r.feature} = {r.value:.2g}") for r in some[:top]]
+        for some in (why.for_yes, why.against_yes)
+    ]
+    return "\n".join([*lines, *evidence_lines(*shown)])
 
 
 def _record(pair: Pair, why: Reasons, top: int) -> dict[str, Any]:

@@ -87,8 +87,9 @@ def pair_fields(pair: Pair) -> dict[str, Any]:
     >>> pair_fields(Pair("It rains.", "It is wet.", probability=0.75))
     {'text': 'It rains.', 'hypothesis': 'It is wet.', 'probability': 0.75}
     """
-    every = {name: getattr(pair, name) for name in ("id", "task", "text", "hypothesis", "label", "probability")}
-    return {name: value for name, value in every.items() if value is not None}
+    chance = None if pair.probability is None else round(pair.probability, 6)
+    every = {name: getattr(pair, name) for name in ("id", "task", "text", "hypothesis", "label")}
+    return {name: value for name, value in (every | {"probability": chance}).items() if value is not None}
 
 
 def _format_of(path: Source) -> str:

@@ -35,7 +35,7 @@ def reasons_of(model: PairModel, analysis: Analysis, probability: float) -> Reas
     odds = model.weight[:, 1] - model.weight[:, 0]
     scales = [*zip(model.scale.tolist(), model.mean.tolist(), strict=True), (1.0, 0.0)]
     found = [
-        Reason(name, value * scale + mean, value * weight)
+        Reason(name, round(value * scale + mean, 6), value * weight)
         for name, value, weight, (scale, mean) in zip(
             model.features, values.tolist(), odds.tolist(), scales, strict=True
         )

@@ -10,7 +10,7 @@ STOP = frozenset(
     about against between into through during before after above below to from up down out off over under again then
     once as until while and but or nor so than too very just only also even still yet i me my we us our you your he
     him his she her it its they them their who whom whose which what when where why how am is are was were be been
-    being have has had having do does did doing will would shall should can could may might must 's 're 've 'll 'd 'm
+    being have has had having do does did doing will would should can could may might must 's 're 've 'll 'd 'm
     n't not no never there here if because per via upon within without toward towards among amongst since""".split()
 )
 """Words that say little by themselves."""
