@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,10 @@ from dovetail.structures.contract import Floats
 BESIDE, ABOVE = 0.15, 0.15
 """What a neighbour, or a head, that is aligned with a neighbour, or a head, adds to the score of a link."""
 NONE = -1
+LONGEST = 6
+"""Letters of an abbreviation."""
+
+Words = tuple[str, ...]
 
 
 class Alignment(NamedTuple):
@@ -31,7 +36,7 @@ def align(text: Side, hypothesis: Side) -> Alignment:
     >>> align(*(Side(tuple(words.split()), (), (), (), ()) for words in (text, claim)))
     Alignment(place=(7, 8), alike=(1.0, 1.0))
     """
-    table = alike_table(text, hypothesis)
+    table = alike_table(text.words, hypothesis.words)
     if not table.size:
         return Alignment((NONE,) * len(hypothesis.words), (0.0,) * len(hypothesis.words))
     score = table.copy()
@@ -48,38 +53,34 @@ def align(text: Side, hypothesis: Side) -> Alignment:
     return Alignment(tuple(np.where(found, place, NONE).tolist()), tuple(np.where(found, alike, 0.0).tolist()))
 
 
-def alike_table(text: Side, hypothesis: Side) -> Floats:
-    """How alike words are, [words of the hypothesis, words of the text]; an abbreviation is like what it stands for."""
-    initials = _initials(text)
-    rows = []
-    for word in hypothesis.words:
-        row = [likeness(word, other) for other in text.words]
-        for place in initials.get(word.replace(".", ""), ()):
-            row[place] = 1.0
-        rows.append(row)
-    own = _initials(hypothesis)
-    table = np.array(rows, dtype=np.float64).reshape(len(hypothesis.words), len(text.words))
-    for j, word in enumerate(text.words):
-        for i in own.get(word.replace(".", ""), ()):
-            table[i, j] = 1.0
+@lru_cache(maxsize=64)
+def alike_table(text: Words, hypothesis: Words) -> Floats:
+    """How alike words are, [words of the hypothesis, words of the text]; an abbreviation is like what it stands for.
+
+    The samples of a pair, which come one after another, share it.
+    """
+    table = np.array([[likeness(word, other) for other in text] for word in hypothesis], dtype=np.float64)
+    table = table.reshape(len(hypothesis), len(text))
+    long, own = _initials(text), _initials(hypothesis)
+    for i, word in enumerate(hypothesis):
+        table[i, long.get(word.replace(".", ""), [])] = 1.0
+    for j, word in enumerate(text):
+        table[own.get(word.replace(".", ""), []), j] = 1.0
+    table.flags.writeable = False
     return table
 
 
-def _initials(side: Side) -> dict[str, list[int]]:
-    """The places of the words that an abbreviation by first letters may stand for."""
+def _initials(words: Words) -> dict[str, list[int]]:
+    """The places of the words that an abbreviation by first letters may stand for: names in a row, but for *of*."""
     found: dict[str, list[int]] = {}
-    capital = [i for i, word in enumerate(side.words) if word[:1].isupper() or word.lower() in STOP]
     run: list[int] = []
-    for i in [*capital, -9]:
-        if run and i != run[-1] + 1:
-            _note(found, [j for j in run if side.words[j][:1].isupper()], side)
+    for i, word in enumerate([*words, ""]):
+        if word[:1].isupper():
+            run.append(i)
+        elif word.lower() not in STOP:
+            for low in range(len(run)):
+                for high in range(low + 2, min(low + LONGEST, len(run)) + 1):
+                    letters = "".join(words[j][0] for j in run[low:high])
+                    found.setdefault(letters, []).extend(run[low:high])
             run = []
-        run.append(i)
     return found
-
-
-def _note(found: dict[str, list[int]], run: list[int], side: Side) -> None:
-    for low in range(len(run)):
-        for high in range(low + 2, min(low + 6, len(run)) + 1):
-            letters = "".join(side.words[j][0] for j in run[low:high])
-            found.setdefault(letters, []).extend(run[low:high])
