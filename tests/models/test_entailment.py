@@ -99,14 +99,18 @@ def test_features_tell_agreement_and_mismatch() -> None:
 
 
 def test_edges_are_torn_where_words_are_far_apart_in_trees() -> None:
-    heads = {"Ada met Eve": "2 0 2", "Ada met Bob who knew a man who saw Eve": "2 0 2 5 3 7 5 9 7 9"}
-    sides = [
-        (Sentence(tuple(words.split()), {"head": tuple(above.split()), "pos": ("X",) * len(above.split())}),)
-        for words, above in heads.items()
-    ]
-    pair = Pair("text", "hypothesis")
-    assert features_of(Analysis(pair, sides[1], sides[0]), {})[TORN] == 0.5
-    assert TORN not in features_of(Analysis(pair, sides[0], sides[0]), {})
+    def sides(words: str, heads: str) -> tuple[Sentence]:
+        return (Sentence(tuple(words.split()), {"head": tuple(heads.split())}),)
+
+    def torn(text: tuple[Sentence], claim: tuple[Sentence]) -> float:
+        return features_of(Analysis(Pair("text", "hypothesis"), text, claim), {}).get(TORN, 0.0)
+
+    near = sides("Ada met Eve", "2 0 2")
+    far = sides("Ada met Bob who knew a man who saw Eve", "2 0 2 5 3 7 5 9 7 9")
+    assert (torn(far, near), torn(near, near)) == (0.5, 0.0)
+    past = sides("Ada met in Eve", "2 0 2 3")  # the preposition is between them
+    assert (torn(far, past), torn(past, near)) == (0.5, 0.0)
+    assert torn(sides("Ada met Eve", "2 3 1"), near) == torn(near, sides("the a Eve", "2 1 2")) == 0.0  # no trees
 
 
 def test_the_scorer_is_logistic_regression() -> None:

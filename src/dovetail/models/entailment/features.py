@@ -92,9 +92,18 @@ def torn_edges(text: Side, claim: Side, links: Alignment, content: set[int]) -> 
     """
     if not (text.heads and claim.heads):
         return 0.0
-    edges = [(i, head) for i, head in enumerate(claim.heads) if head != ROOT and {i, head} <= content]
+    edges = [(i, head) for i in content if (head := _above(claim.heads, i, content)) != ROOT]
     linked = [(links.place[i], links.place[h]) for i, h in edges if NONE not in (links.place[i], links.place[h])]
     return sum(not _joined(text.heads, i, h, FAR) for i, h in linked) / len(edges) if linked else 0.0
+
+
+def _above(heads: Sequence[int], place: int, content: set[int]) -> int:
+    """The nearest word above one that says something by itself: past a preposition or an auxiliary; -1 for none."""
+    for _ in heads:  # no more steps than words, whatever the heads are
+        place = heads[place]
+        if place == ROOT or place in content:
+            return place
+    return ROOT
 
 
 def _joined(heads: Sequence[int], one: int, other: int, most: int) -> bool:
