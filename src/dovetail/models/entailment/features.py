@@ -113,8 +113,10 @@ def _joined(heads: Sequence[int], one: int, other: int, most: int) -> bool:
     ways = []
     for place in (one, other):
         way = {place: 0}
-        while heads[place] != ROOT and len(way) <= most:
+        for steps in range(1, most + 1):
             place = heads[place]
-            way[place] = len(way)
+            if place == ROOT:
+                break
+            way.setdefault(place, steps)
         ways.append(way)
     return any(ways[0][place] + ways[1][place] <= most for place in ways[0].keys() & ways[1].keys())
