@@ -52,6 +52,9 @@ def write_corpora(folder: Path) -> None:
         (folder / f"{name}.mrg").write_text("".join(f"({s['tree']})\n" for s in part))
         (folder / f"{name}.words.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in part))
     (folder / "pipe.toml").write_text(PIPELINE)
+    pairs = [(f"{n} {v} the Bank of {p} .", f"{n} {v} {p} .", n != "Ada") for n in NAMES for v in VERBS for p in PLACES]
+    rows = (json.dumps({"text": t, "hypothesis": h, "label": y}) + "\n" for t, h, y in pairs)
+    (folder / "pairs.jsonl").write_text("".join(rows))
     (folder / "raw.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in everything))
 
 
@@ -81,6 +84,10 @@ COMMANDS = """
 0 train joint --train train.jsonl --dev dev.jsonl -o joint.dovetail --iterations 2 --quiet
 0 train roles --train train.jsonl --dev dev.jsonl -o roles.dovetail --iterations 2 --gold-trees --ranked 2 --quiet
 0 train joint --train train.jsonl -o soft.dovetail --coupling soft --coupled-training all --iterations 2 --quiet
+0 train entailment --train pairs.jsonl --dev pairs.jsonl --parser own-tags.dovetail -o judge.dovetail --quiet
+0 annotate -m judge.dovetail pairs.jsonl -o judged.jsonl
+0 evaluate -m judge.dovetail pairs.jsonl --json
+0 explain -m judge.dovetail pairs.jsonl
 0 annotate -m tagger.dovetail raw.txt -o tagged.conll
 0 annotate -m domains.dovetail --domain a dev.conll -o tagged.jsonl
 0 annotate -m segmenter.dovetail raw.txt -o cut.txt
@@ -162,6 +169,7 @@ def estimators() -> dict[str, Callable[[], Any]]:
         "NestedTagger": lambda: dovetail.NestedTagger(iterations=2).fit(train),
         "Parser": lambda: dovetail.Parser(iterations=2).fit(train),
         "DependencyParser": lambda: dovetail.DependencyParser(iterations=2).fit(train),
+        "Entailment": lambda: dovetail.Entailment(names="none").fit(list(dovetail.read_pairs("pairs.jsonl"))),
         "JointParser": lambda: dovetail.JointParser(iterations=2).fit(train),
         "RoleLabeller": lambda: dovetail.RoleLabeller(iterations=2, folds=2, gold_trees=True).fit(train),
         "MultiDomainTagger": lambda: dovetail.MultiDomainTagger(tagger=dovetail.Tagger(iterations=2)).fit(domains),
@@ -183,7 +191,8 @@ def try_estimators() -> Iterator[tuple[str, str | None]]:
         try:
             model = make()
             model.save("again.dovetail")
-            given = ["".join(s.words) for s in dev] if name == "Segmenter" else dev
+            given: list[Any] = ["".join(s.words) for s in dev] if name == "Segmenter" else dev
+            given = list(dovetail.read_pairs("pairs.jsonl")) if name == "Entailment" else given
             same = model.predict(given) == dovetail.load("again.dovetail").predict(given)
             yield name, None if same else "answers differ after saving and loading"
         except Exception as error:

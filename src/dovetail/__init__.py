@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dovetail.models.dependency.estimator import DependencyParser
     from dovetail.models.domains.parser import MultiDomainParser
     from dovetail.models.domains.tagger import MultiDomainTagger
+    from dovetail.models.entailment.estimator import Entailment
     from dovetail.models.joint.estimator import JointParser
     from dovetail.models.nested.estimator import NestedTagger
     from dovetail.models.parser.estimator import Parser
@@ -48,27 +49,29 @@ if TYPE_CHECKING:
     from dovetail.pipeline.stage import Stage
     from dovetail.text.formats import read, write
     from dovetail.text.frames import Frame
+    from dovetail.text.pairs import Pair, read_pairs, write_pairs
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
 
     Model: TypeAlias = (
         Tagger | Segmenter | NestedTagger | Parser | JointParser | DependencyParser
-        | MultiDomainTagger | MultiDomainParser | RoleLabeller | Pipeline
+        | MultiDomainTagger | MultiDomainParser | RoleLabeller | Entailment | Pipeline
     )  # fmt: skip
     """What a model file may hold."""
 
 __all__ = [
-    "DependencyParser", "Document", "DovetailError", "FeatureSet", "Frame", "InputError", "JointParser",
-    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Parser", "Pipeline", "RoleLabeller",
-    "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves", "embedded",
-    "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "read", "scorers",
-    "segment", "structures", "text", "token_scores", "write",
+    "DependencyParser", "Document", "DovetailError", "Entailment", "FeatureSet", "Frame", "InputError", "JointParser",
+    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "Parser", "Pipeline",
+    "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves",
+    "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "read",
+    "read_pairs", "scorers", "segment", "structures", "text", "token_scores", "write", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {
     "dependency": ("DependencyParser", "models.dependency.estimator"),
     "domain-parsers": ("MultiDomainParser", "models.domains.parser"),
     "domains": ("MultiDomainTagger", "models.domains.tagger"),
+    "entailment": ("Entailment", "models.entailment.estimator"),
     "joint": ("JointParser", "models.joint.estimator"),
     "nested": ("NestedTagger", "models.nested.estimator"),
     "parser": ("Parser", "models.parser.estimator"),
@@ -83,14 +86,17 @@ _HOMES = dict(_KINDS.values()) | {
     "Document": "text.sentence",
     "FeatureSet": "features.algebra.sets",
     "Frame": "text.frames",
+    "Pair": "text.pairs",
     "Sentence": "text.sentence",
     "Span": "text.sentence",
     "Stage": "pipeline.stage",
     "entity_scores": "evaluate",
     "read": "text.formats",
+    "read_pairs": "text.pairs",
     "segment": "text.segment",
     "token_scores": "evaluate",
     "write": "text.formats",
+    "write_pairs": "text.pairs",
 }
 """Where to find what is not here; all else in ``__all__`` that is not here is a package."""
 

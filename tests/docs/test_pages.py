@@ -24,6 +24,7 @@ COMMANDS = {
     "pipeline": "pipelines.md#One file",
     "info": "model-file.md#What is in it",
     "train dependency": "dependencies.md",
+    "train entailment": "entailment.md",
     "train joint": "joint.md",
     "train nested": "nested.md",
     "train parser": "parsing.md",

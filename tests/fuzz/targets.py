@@ -61,6 +61,14 @@ ANN = (
     b"R1\tLives Arg1:T1 Arg2:T2\nE1\tBirth:T1\nA1\tSure T1\n*\tEquiv T1 T2\nN1\tReference T1 a:b\tx\n"
 )
 TREES = b"( (S (NP-SBJ (NNP Ada) (-NONE- *)) (VP (VBD met)\n (NP (NNP Bob)))))\n(TOP (X (UH -LRB-)))\n\n(NN rain)\n"
+RTE = (
+    b'<?xml version="1.0"?>\n<!DOCTYPE e SYSTEM "rte.dtd">\n<e><pair id="1" value="TRUE" task="IR"><t>Ada &amp; Bob '
+    b'met.</t>\n<h>Ada met Bob.</h></pair><pair id="2" entailment="NO"><t>It rained.</t><h>It snowed.</h></pair></e>\n'
+)
+JUDGED = (
+    b'{"id": 1, "task": "IR", "text": "Ada met Bob.", "hypothesis": "Ada met.", "label": true, "probability": 0.5}\n'
+    b'{"text": "It rained.", "hypothesis": "It snowed.", "label": "NO"}\n'
+)
 PATHS = b"00\tcat\t2\n01\tthe\t9\n01\ta\n1\tdog\t3\n"
 LEXICON = b"# cities\nLima\nNew York\nLyon\ttown\nLyon\ttown\textra\n\n" + b"x " * 60 + b"\n"
 WORDS = "北京 大学\n人 ab\n\n3月 的\n".encode()
@@ -150,6 +158,13 @@ def _association(path: Path) -> None:
     Association.read(path)
 
 
+def _pairs(path: Path) -> None:
+    for pair in dovetail.read_pairs(path):
+        assert pair.text
+        assert pair.hypothesis
+        assert pair.label in (None, "yes", "no")
+
+
 def _files(*contents: bytes) -> Callable[[], list[bytes]]:
     return lambda: list(contents)
 
@@ -223,6 +238,13 @@ def _roles(path: Path) -> None:
     dovetail.RoleLabeller(gold_trees=True, iterations=2, folds=2, ranked=2).fit(KINDS["roles"].sentences).save(path)
 
 
+def _entailment(path: Path) -> None:
+    from tests.models.kinds import KINDS
+
+    kind: Any = KINDS["entailment"]
+    dovetail.Entailment(names="none", iterations=2).fit(kind.sentences).save(path)
+
+
 TARGETS = [
     Target("conll", ".conll", _files(CONLL, PAIRS, TABS), _documents),
     Target("conll.gz", ".conll.gz", lambda: [gzip.compress(CONLL, mtime=0)], _documents),
@@ -234,6 +256,9 @@ TARGETS = [
     Target("brat-ann", ".ann", _files(ANN), _annotated_text),
     Target("brat-txt", ".txt", _files(PROSE), _text_with_annotations),
     Target("brackets", ".mrg", _files(TREES), _documents),
+    Target("pairs-xml", ".xml", _files(RTE), _pairs),
+    Target("pairs-jsonl", ".jsonl", _files(JUDGED), _pairs),
+    Target("pairs-tsv", ".tsv", _files(b"id\ttext\thypothesis\tlabel\n1\tIt rained.\tIt was wet.\tyes\n"), _pairs),
     Target("paths", ".paths", _files(PATHS), _clusters),
     Target("lexicon", ".txt", _files(LEXICON), _lexicon),
     Target("words", ".txt", _files(WORDS), _words),
@@ -246,6 +271,7 @@ TARGETS = [
     Target("dependency", "", _saved(_dependency), dovetail.load, True),
     Target("parser", "", _saved(_parser), dovetail.load, True),
     Target("nested", "", _saved(_nested), dovetail.load, True),
+    Target("entailment", "", _saved(_entailment), dovetail.load, True),
     Target("joint", "", _saved(_joint), dovetail.load, True),
     Target("roles", "", _saved(_roles), dovetail.load, True),
 ]

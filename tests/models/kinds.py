@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from dovetail.models.base import Estimator
 from dovetail.models.dependency.estimator import DependencyParser
+from dovetail.models.entailment.estimator import Entailment
 from dovetail.models.joint.estimator import JointParser
 from dovetail.models.nested.estimator import NestedTagger
 from dovetail.models.parser.estimator import Parser
@@ -15,6 +16,7 @@ from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.brackets import parse_tree
 from dovetail.text.dependencies import Dependencies
 from dovetail.text.frames import Frame
+from dovetail.text.pairs import Pair
 from dovetail.text.sentence import Sentence, Span
 from tests.models.corpus import made
 
@@ -60,6 +62,12 @@ def _frames() -> list[Sentence]:
     return [Sentence(tree.words(), tree=tree, frames=own) for tree, own in frames for _ in range(4) if tree]
 
 
+def _pairs() -> list[Pair]:
+    told = [("Ada saw Bob in Bern.", "Ada saw Bob.", "yes"), ("Bob slept in Bern.", "Ada wrote two notes.", "no")]
+    more = [("Dora left Rome on Monday.", "Dora left Rome.", "yes"), ("It rained.", "Bob praised Dora.", "no")]
+    return [Pair(*each) for each in told + more] * 3
+
+
 WORDS = [["北京", "人"], ["人", "爱", "人"]] * 4
 
 
@@ -74,6 +82,8 @@ def kinds() -> dict[str, Kind]:
     untied = [Sentence(s.words, {"pos": s.layers["pos"]}) for s in arcs]
     frames = _frames()
     labeller = RoleLabeller(gold_trees=True, ranked=3, folds=2, iterations=3)
+    pairs = _pairs()
+    unjudged = [(pair.text, pair.hypothesis) for pair in pairs]
     heads = [Dependencies((1, -1), ("nsubj", "root"))] * len(arcs)
     return {
         "tagger": Kind(Tagger(features=["word[0]", "shape[0]"], iterations=5), flat, words, tags),
@@ -92,6 +102,7 @@ def kinds() -> dict[str, Kind]:
         ),
         "roles": Kind(labeller, frames, [Sentence(s.words, tree=s.tree) for s in frames], [s.frames for s in frames]),
         "dependency": Kind(DependencyParser(bits=10, iterations=3, threshold=0.0), arcs, untied, heads),
+        "entailment": Kind(Entailment(names="none", iterations=9, l2=1.0), pairs, unjudged, [p.label for p in pairs]),
     }
 
 

@@ -89,7 +89,7 @@ def test_one_kind_of_answer_that_writes_itself_into_a_sentence(name: str) -> Non
         assert 0 < sum(chances) <= 1 + 1e-9
     assert [len(some) for some in model.sample(inputs, 4, seed=2)] == [4, 4, 4]
     assert model.sample(inputs, 4, seed=2) == model.sample(inputs, 4, seed=2)
-    if name != "words":
+    if name not in ("words", "entailment"):
         sentences = [s if isinstance(s, dovetail.Sentence) else dovetail.Sentence(tuple(s)) for s in inputs]
         for sentence, annotated, answer in zip(
             sentences, model.annotate(sentences), model._answers(sentences, True), strict=True

@@ -19,6 +19,7 @@ from dovetail.cli.kinds import Kind, kind_of, name_of
 from dovetail.cli.layers import lacks, telling
 from dovetail.cli.nested import span_chances
 from dovetail.cli.options import argument, option, switch
+from dovetail.cli.pairs import annotate_pairs
 from dovetail.cli.paths import Reads, Writes, format_by_name
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
@@ -85,10 +86,11 @@ def annotate(
     from dovetail.text.report import ReadReport
 
     tagger = pipelines.load(model, pipeline, domain, strategy, samples, seed, threads)
-    if getattr(tagger, "words", False):
+    if getattr(tagger, "words", False) or name_of(tagger) == "entailment":
         if k_best or marginals or documents or threshold > 0:
             raise DovetailError("--k-best, --marginals, --documents and --threshold are not for this kind of model")
-        annotate_words(tagger, source, output, output_format, encoding)
+        write = annotate_words if name_of(tagger) == "segmenter" else annotate_pairs
+        write(tagger, source, output, output_format, encoding)
         return
     kind = kind_of(tagger)
     if source.format == InputFormat.text and (needs := getattr(tagger, "needs", ())):

@@ -19,18 +19,19 @@ GROUPS = {
         "columns encoding sentence_per_line tokenised lines target ignore layer max_length gold_trees find_predicates"
     ),
     "Model": (
-        "model pipeline annotate.domain evaluate.domain strategy samples annotate.seed evaluate.seed "
+        "model pipeline annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed "
         "pipeline.seed sigma restrict features order scheme longest normalise_width pos predict_layers tags "
         "predict_tags relations kind coupling vertical horizontal direction head_tags relax unaries threshold "
-        "decode reach ranked least folds min_count min_documents entity_min_documents hash_bits bits "
+        "decode names parser reach ranked least folds min_count min_documents entity_min_documents hash_bits "
+        "bits"
         "observed_only"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",
     "Resources": "unlabelled clusters lexicon association save_clusters",
     "Learning": (
-        "loss optimiser l2 l1 iterations patience batch gain agree consistency engine coupled_training balance calibrate "
-        "seed threads init resume"
+        "loss optimiser l2 l1 iterations patience batch gain agree consistency engine coupled_training balance "
+        "calibrate seed threads init resume"
     ),
     "Output": (
         "output output_format annotate.threshold documents k_best marginals reliability conlleval as_json half compact "

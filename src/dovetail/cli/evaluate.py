@@ -15,6 +15,7 @@ from dovetail.cli.corpus import Corpora, CorpusFormat
 from dovetail.cli.kinds import KINDS, LAYERS, kind_of, name_of
 from dovetail.cli.layers import telling
 from dovetail.cli.options import argument, option, switch
+from dovetail.cli.pairs import LAYER, evaluate_pairs
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.scores import Sentences, label_of, spells_entities, tagset
 from dovetail.cli.words import evaluate_words
@@ -78,6 +79,9 @@ def evaluate(
     )
     if getattr(tagger, "words", False):
         evaluate_words(tagger, truth, encoding, as_json)
+        return
+    if name_of(tagger) == LAYER or (tagger is None and layer == LAYER):
+        evaluate_pairs(tagger, truth, predicted, encoding, as_json)
         return
     texts = _Texts(Corpora(input_format, options.names(columns), encoding), truth, max_length)
     kind = kind_of(tagger) or KINDS.get(LAYERS.get(layer or "", ""))

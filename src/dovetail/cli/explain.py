@@ -12,6 +12,7 @@ from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Input, InputFormat
 from dovetail.cli.kinds import load_model, name_of
 from dovetail.cli.options import argument, option
+from dovetail.cli.pairs import explain_pairs, pairs_of
 from dovetail.cli.paths import Reads
 from dovetail.errors import DovetailError
 
@@ -56,6 +57,9 @@ def explain(
     from dovetail.text.report import ReadReport
 
     tagger = load_model(model, domain)
+    if name_of(tagger) == "entailment":
+        explain_pairs(tagger, pairs_of(source, encoding), top, as_json)
+        return
     report = ReadReport()
     sentences = [s for document in source.documents(options.names(columns), encoding, report) for s in document]
     warn_all(report.lines())

@@ -73,7 +73,7 @@ def bootstrap_interval(
     (50.0, True)
     """
     units = _units_of(_checked_counts(counts), groups)
-    low, high = _percentiles(_resampled_f1(units, resamples, seed), confidence)
+    low, high = percentiles(_resampled_f1(units, resamples, seed), confidence)
     return ScoreInterval(float(f1_of(units.sum(axis=0))), low, high, confidence, resamples)
 
 
@@ -113,7 +113,7 @@ def paired_bootstrap(
     differences = resampled[:, 0] - resampled[:, 1]
     # The tolerance is far below one entity's worth; without it rounding would decide ties.
     as_far = np.abs(differences - observed) >= abs(observed) - 1e-9
-    low, high = _percentiles(differences, confidence)
+    low, high = percentiles(differences, confidence)
     p_value = (1 + int(as_far.sum())) / (1 + resamples)
     return Comparison(observed, p_value, low, high, confidence, resamples)
 
@@ -168,7 +168,8 @@ def _resampled_f1(units: NDArray[np.float64], resamples: int, seed: int) -> NDAr
     return f1_of(totals.reshape(resamples, -1, 3))
 
 
-def _percentiles(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+def percentiles(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    """The ends of the interval that holds this share of the values, as many of the others below it as above."""
     if not 0 < confidence < 1:
         raise InputError(f"confidence is {confidence}, expected a number between 0 and 1 such as 0.95")
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])

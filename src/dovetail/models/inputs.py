@@ -181,7 +181,7 @@ def _items(given: Any) -> Iterable[Any]:
     if isinstance(given, Sentence):
         raise DovetailError(SINGLE)
     if isinstance(given, str | PathLike):
-        is_file = not isinstance(given, str) or _is_file_name(given)
+        is_file = not isinstance(given, str) or is_file_name(given)
         raise DovetailError(f"{SENTENCES}; a file name? {READ.format(fspath(given))}" if is_file else RUNNING)
     if hasattr(given, "columns"):
         raise DovetailError(f"give one column of the table, such as table[{str(next(iter(given.columns), ''))!r}]")
@@ -190,10 +190,10 @@ def _items(given: Any) -> Iterable[Any]:
     return [given] if isinstance(given, Document) else given
 
 
-def _is_file_name(text: str) -> bool:
+def is_file_name(text: str) -> bool:
     """Whether a string is, or looks like, the name of a file of text.
 
-    >>> _is_file_name("train.conll.gz"), _is_file_name("Ada slept.")
+    >>> is_file_name("train.conll.gz"), is_file_name("Ada slept.")
     (True, False)
     """
     try:

@@ -57,7 +57,7 @@ def read_jsonl(
     ({'ner': ('B-PER', 'O')}, 'PER')
     """
     with open_text(path, encoding) as reader, reporting(report) as notes:
-        given = (own_fields(item, texts == "all") for item in _objects(iter(reader), reader.name, notes))
+        given = (own_fields(item, texts == "all") for item in json_objects(iter(reader), reader.name, notes))
         objects = filter(None, given)
         first = next(objects, None)
         if first is None:
@@ -71,7 +71,8 @@ def read_jsonl(
                 yield item.document(lines)
 
 
-def _objects(lines: Iterator[str], path: str, report: ReadReport) -> Iterator[JsonObject]:
+def json_objects(lines: Iterator[str], path: str, report: ReadReport) -> Iterator[JsonObject]:
+    """The objects of JSON lines, or of one array, each with the line in which it begins."""
     is_first = True
     for number, line in enumerate(lines, 1):
         if not line.strip():

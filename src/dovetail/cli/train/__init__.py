@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail.cli.command import Commands
+from dovetail.cli.train.entailment import EntailmentTraining
 from dovetail.cli.train.parser import DependencyTraining, JointTraining, ParserTraining
 from dovetail.cli.train.roles import RolesTraining
 from dovetail.cli.train.segmenter import SegmenterTraining
@@ -17,6 +18,7 @@ KINDS = (
     ParserTraining,
     JointTraining,
     RolesTraining,
+    EntailmentTraining,
 )
 
 app = Commands("Train a model on annotated text.")
