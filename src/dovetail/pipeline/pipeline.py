@@ -68,8 +68,8 @@ class Pipeline:
     ``strategy``: ``greedy`` passes on the best answer of each stage; ``kbest`` its ``k`` best, 10 unless said, and the
     ``k`` most probable of all that follow; ``sample`` as many samples as ``samples`` says, each carried through all
     stages. The stages that nobody reads bring their ``k`` best answers to each input as votes, unless they write trees
-    or frames; with ``k=0`` they are sampled too. Then there is a vote on every layer, by ``parts`` or by the ``answer`` as a
-    whole; ``least`` is the probability that a part must have to be worth answering. The same seed gives the same
+    or frames; with ``k=0`` they are sampled too. Then there is a vote on every layer, by ``parts`` or by the ``answer``
+    as a whole; ``least`` is the probability that a part must have to be worth answering. The same seed gives the same
     answers, whatever else is annotated with them.
 
     >>> def fruit_or_firm(sentence):

@@ -132,6 +132,11 @@ def _framed(spans: list[Span], cuts: list[int], frames: Frames) -> list[tuple[Fr
     return found
 
 
+def arguments_of(model: RoleModel, batch: FrameBatch, labels: Labels, predicate: int) -> tuple[Span, ...]:
+    """The arguments of one predicate by the labels [N] of candidates."""
+    return _spans(model, batch, labels, *batch.offsets[predicate : predicate + 2].tolist())
+
+
 def _spans(model: RoleModel, batch: FrameBatch, labels: Labels, low: int, high: int) -> tuple[Span, ...]:
     used = low + np.flatnonzero(labels[low:high] >= 0)
     return tuple(Span(int(batch.begin[c]), int(batch.end[c]), model.labels[labels[c]]) for c in used)

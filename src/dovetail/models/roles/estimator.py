@@ -20,7 +20,9 @@ from dovetail.models.inputs import as_sentences, check_examples, check_probabili
 from dovetail.models.parser.estimator import Parser
 from dovetail.models.roles.decoding import (
     all_arguments,
+    arguments_of,
     best_arguments,
+    chosen,
     combined,
     ranked_arguments,
     worthwhile,
@@ -213,21 +215,21 @@ class RoleLabeller(RoleSettings, Estimator):
         model, (whole, frames) = self._model(), self._looked(sentences)
         some = [own for sentence, own in zip(whole, frames, strict=True) if len(sentence)]
         size = DRAWN if model.joint is None else model.joint.size
-        ranked = iter(ranked_arguments(model, _words(whole), some, size, self._threads()))
+        batch, ranked = chosen(model, _words(whole), some, size, self._threads())
+        shares, first = np.cumsum(ranked.chances, axis=1), 0
         for before, after, own, count, rng in zip(sentences, whole, frames, counts, rngs, strict=True):
-            lists = [next(ranked) for _ in own]
-            shares = [np.cumsum([p for p, _ in each]) for each in lists]
-            level = rng.random((count, len(own)))
-            picks = [np.searchsorted(share / share[-1], level[:, i]).tolist() for i, share in enumerate(shares)]
-            known: dict[tuple[int, ...], Answer] = {}
+            level, numbers = rng.random((count, len(own))), range(first, first + len(own))
+            first += len(own)
+            picks = [np.searchsorted(shares[n], level[:, i] * shares[n, -1]) for i, n in enumerate(numbers)]
+            known: dict[Any, Answer] = {}
             drawn = []
-            for pick in zip(*picks, strict=True) if own else [()] * count:
-                if pick not in known:
-                    chosen = zip(own, lists, pick, strict=True)
-                    known[pick] = _answer(
-                        before, after, tuple(frame.with_arguments(each[i][1]) for frame, each, i in chosen)
-                    )
-                drawn.append(known[pick])
+            for pick in np.array(picks, np.int64).reshape(len(own), count).T.tolist():
+                key = tuple(pick)
+                if key not in known:
+                    sets = [arguments_of(model, batch, ranked.labels[r], n) for r, n in zip(pick, numbers, strict=True)]
+                    made = zip(own, sets, strict=True)
+                    known[key] = _answer(before, after, tuple(frame.with_arguments(each) for frame, each in made))
+                drawn.append(known[key])
             yield drawn
 
     def predict(self, X: Iterable[Any]) -> list[tuple[Frame, ...]]:

@@ -107,7 +107,7 @@ class BracketDecoder:
 
     def _drawn(self, text: Text, s: int, found: Brackets) -> Answer:
         """The answer to a sentence that is alone in its batch."""
-        return answer_of(self.tree(found, 0, text.shown[s], text.tags[s]))
+        return Answer({"pos": text.tags[s]}, tree=self.tree(found, 0, text.shown[s], text.tags[s]))
 
     def spans(self, text: Text, least: float) -> list[list[Span]]:
         """For every sentence all constituents more probable than ``least``."""
