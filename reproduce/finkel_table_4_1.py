@@ -109,7 +109,7 @@ def table(gold: Sequence[Sentence], found: dict[str, Any], note: str, as_json: b
         for what, counts, core in (("core", scores.core, True), ("all", scores, False)):
             chance = None
             if name != "greedy":
-                chance = stratified_shuffling(role_counts(gold, sentences, core), base[core]).p_value
+                chance = f"{stratified_shuffling(role_counts(gold, sentences, core), base[core]).p_value:.4f}"
             rows.append([f"{name}, {what}, ours", counts.precision, counts.recall, counts.f1, chance])
     title = "Semantic roles: published on CoNLL-2005, dovetail on ewt"
     show(title, ["", "precision", "recall", "F1", "p against greedy"], rows, note, as_json)

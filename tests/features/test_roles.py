@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail.features.compile.hashing import string_key
@@ -39,6 +39,7 @@ def test_arrays_are_the_trees(made):
             assert nodes.left[children[1:]].tolist() == children[:-1]
 
 
+@settings(max_examples=25)
 @given(st.lists(trees(), min_size=1, max_size=2), st.integers(1, 4))
 def test_candidates_are_all_spans_near_the_predicate(made, reach):
     arrays = TreeArrays(made)

@@ -116,7 +116,14 @@ def test_parsers_are_taken_apart():
         given = Stage("tree", parser, reads=["pos"])
         assert given.reads == ("pos",)
         assert given.writes == ("tree",)
-    dependency = DependencyParser(bits=10, iterations=3, predict_tags=True, threads=1).fit(treebank(12))
+
+
+@pytest.fixture(scope="module")
+def dependency() -> DependencyParser:
+    return DependencyParser(bits=10, iterations=2, predict_tags=True, threads=1).fit(treebank(6))
+
+
+def test_a_parser_of_dependencies_is_taken_apart(dependency):
     pipeline = Pipeline.of(dependency, strategy="greedy")
     assert [s.writes for s in pipeline.stages] == [("pos",), ("head", "deprel")]
     text = [Sentence(s.words) for s in treebank(3, 2)]
@@ -126,9 +133,8 @@ def test_parsers_are_taken_apart():
     ]
 
 
-def test_lists_of_trees_have_relations():
-    parser = DependencyParser(bits=10, iterations=3, threads=1).fit(treebank(12))
-    text = treebank(2, 5)
+def test_lists_of_trees_have_relations(dependency):
+    parser, text = dependency.reading(), treebank(2, 5)
     for answers in (
         parser.listed_answers(text, 3),
         parser.draws(text, [3, 3], [np.random.default_rng(i) for i in (1, 2)]),

@@ -29,9 +29,9 @@ class RoleSettings:
     ranked: int = setting(10, "Number of best frames among which the joint model chooses; 0 for none.", least=0)
     """The joint model looks at all arguments of a predicate together."""
     least: float = setting(
-        0.3, "Minimum probability of an argument.", least=0, below=1, wanted="choose one below 1", metavar="P"
+        0.25, "Minimum probability of an argument.", least=0, below=1, wanted="choose one below 1", metavar="P"
     )
-    """About half of the F1 that can be had gives the best F1; more gives precision, less gives recall."""
+    """The best F1 by cross-validation, of votes too; more gives precision, less gives recall."""
     folds: int = setting(4, "Number of parts of the training data for jackknifing.", least=2)
     """Each is parsed by a parser of the others; the joint model learns from labels made in the same way."""
     clusters: Mapping[str, Clusters] | None = setting(None, "Clusters of words, for tagger and parser.", hidden=True)

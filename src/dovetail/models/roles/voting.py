@@ -18,7 +18,7 @@ from dovetail.structures.frames.parts import MOST
 from dovetail.text.frames import Frame
 from dovetail.text.sentence import Span
 
-LEAST = 0.3
+LEAST = 0.25
 """The probability that an argument must have to be worth having: as in the settings of a labeller."""
 Chances = Mapping[tuple[int, int, str], float]
 
