@@ -151,7 +151,10 @@ def test_commands_that_cannot_be(folder, capsys):
     pipe = folder / "pipe.toml"
     for arguments, message in (
         (["annotate", folder / "raw.txt", "--pipeline", pipe, "-m", folder / "pos.dovetail"], "leave out --model"),
-        (["evaluate", "--gold", pipe, "--predicted", pipe, "--pipeline", pipe], "not two of them"),
+        (
+            ["evaluate", "--gold", pipe, "--predicted", pipe, "--pipeline", pipe],
+            "give --pipeline or --predicted, not both",
+        ),
         (["annotate", folder / "raw.txt", "--pipeline", pipe, "--marginals"], "of single models"),
         (["annotate", folder / "raw.txt", "--pipeline", folder / "none.toml"], "none.toml"),
     ):

@@ -67,7 +67,7 @@ def evaluate(
     if truth is None or (data is not None and gold is not None) or (gold is None) != (predicted is None):
         raise DovetailError("give DATA (and --model), or both --gold and --predicted")
     if predicted is not None and (model is not None or pipeline is not None):
-        raise DovetailError("give --model, --pipeline or --predicted, not two of them")
+        raise DovetailError(f"give {'--model' if model else '--pipeline'} or --predicted, not both")
     if predicted is not None and domain is not None:
         raise DovetailError("--domain chooses a part of a model; it does not go with --predicted")
     if as_json and conlleval:
