@@ -74,6 +74,7 @@ class Entailment(EntailmentSettings, Estimator):
     target: ClassVar[str] = "label"
     classes_: ClassVar[tuple[str, ...]] = LABELS
     batch_size: ClassVar[int] = 20_000
+    dev_every: ClassVar[int] = 1
 
     model_: PairModel | None = field(default=None, init=False, repr=False)
     _stages: Analyser | None = field(default=None, init=False, repr=False)
