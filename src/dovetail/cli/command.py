@@ -27,8 +27,8 @@ GROUPS = {
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",
     "Resources": "unlabelled clusters lexicon association save_clusters",
     "Learning": (
-        "loss optimiser l2 l1 iterations patience batch gain agree consistency engine coupled_training balance calibrate "
-        "seed threads init resume"
+        "loss optimiser l2 l1 iterations patience batch gain agree consistency engine coupled_training balance "
+        "calibrate seed threads init resume"
     ),
     "Output": (
         "output output_format annotate.threshold documents k_best marginals reliability conlleval as_json half compact "
