@@ -23,8 +23,7 @@ GROUPS = {
         "pipeline.seed sigma restrict features order scheme longest normalise_width pos predict_layers tags "
         "predict_tags relations kind coupling vertical horizontal direction head_tags relax unaries threshold "
         "decode names parser reach ranked least folds min_count min_documents entity_min_documents hash_bits "
-        "bits"
-        "observed_only"
+        "bits observed_only"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",

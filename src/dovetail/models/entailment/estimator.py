@@ -197,6 +197,11 @@ class Entailment(EntailmentSettings, Estimator):
     def _drawn(self, analyses: Sequence[Analysis], n: int) -> list[list[Analysis]]:
         return self._analyser().drawn(analyses, n, self.seed)
 
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """Nothing that a sentence could hold: stages of a pipeline see sentences, one by one."""
+        raise DovetailError("a model of entailment judges pairs of texts, and is no stage of a pipeline; see samples=")
+
     # files
 
     def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
