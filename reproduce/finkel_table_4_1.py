@@ -16,7 +16,7 @@ from common import show
 from dovetail import RoleLabeller, Sentence, read
 from dovetail.evaluate import stratified_shuffling
 from dovetail.evaluate.roles import role_counts, role_scores
-from dovetail.models.roles.voting import elected
+from dovetail.models.roles.voting import SEEN, elected
 from dovetail.text.tree import Tree
 
 PUBLISHED = {  # precision, recall and F1: core arguments of the Penn Treebank and of Brown, then all arguments
@@ -24,7 +24,6 @@ PUBLISHED = {  # precision, recall and F1: core arguments of the Penn Treebank a
     "k best": ((80.05, 78.45, 79.24), (69.25, 69.02, 69.13), (79.58, 74.90, 77.16), (68.82, 61.03, 64.69)),
     "sampled": ((80.13, 78.25, 79.18), (69.35, 68.93, 69.16), (79.81, 74.85, 77.31), (68.6, 61.11, 64.64)),
 }
-SEEN = 1e-3  # arguments less probable by one tree have no vote
 Weighted = Sequence[tuple[Tree, float]]
 
 

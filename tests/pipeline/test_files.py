@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -194,3 +195,38 @@ def test_text_to_trees_to_roles(tmp_path):
     pipeline.set_params(strategy="sample", k=0).save(tmp_path / "roles.dovetail")
     again = dovetail.load(tmp_path / "roles.dovetail")
     assert again.predict([["Ada", "sold", "boats"]]) == pipeline.predict([["Ada", "sold", "boats"]])
+
+
+def test_arguments_have_the_mean_of_their_probabilities_over_trees():
+    trees = [
+        parse_tree("(S (NP (NNP Ada)) (VP (VBD sold) (NP (NP (NNS boats)) (PP (IN in) (NP (NNP Rome))))))"),
+        parse_tree("(S (NP (NNP Ada)) (VP (VBD sold) (NP (NNS boats)) (PP (IN in) (NP (NNP Rome)))))"),
+    ]
+    frames = [
+        Frame(1, "sell.01", "sell", [(0, 1, "ARG0"), (2, 5, "ARG1")]),
+        Frame(1, "sell.01", "sell", [(0, 1, "ARG0"), (2, 3, "ARG1"), (3, 5, "ARGM-LOC")]),
+    ]
+    words = tuple(trees[0].words())
+    train = [Sentence(words, tree=t, frames=[f]) for t, f in zip(trees, frames, strict=True)] * 6
+    labeller = RoleLabeller(gold_trees=True, ranked=2, folds=2, iterations=4, threads=1).fit(train)
+    chances = (0.6, 0.4)
+
+    def parsed(sentence):
+        return [(replace(sentence, tree=tree), p) for tree, p in zip(trees, chances, strict=True)]
+
+    stages = [Stage("tree", parsed, writes=["tree"]), Stage("roles", labeller, reads=["tree"])]
+    given = Sentence(words, frames=[Frame(1, "sell.01", "sell", [])])
+    [found] = Pipeline(stages, strategy="kbest").annotate([given])
+    alone = replace(labeller.model_, joint=None)
+    mean: dict[tuple[int, int, str], float] = {}
+    for tree, p in zip(trees, chances, strict=True):
+        [[frame]] = labeller._all_arguments([replace(given, tree=tree)], 0.0, alone)
+        for a in frame.arguments:
+            mean[a.start, a.end, a.label] = mean.get((a.start, a.end, a.label), 0.0) + p * a.probability
+    assert len(found.frames[0].arguments) >= 2
+    for a in found.frames[0].arguments:
+        assert a.probability == pytest.approx(mean[a.start, a.end, a.label], abs=0.01)
+        assert a.probability > labeller.least
+    sure = {(a.start, a.end, a.label) for a in found.frames[0].arguments}
+    assert (0, 1, "ARG0") in sure
+    assert found.tree == trees[0]

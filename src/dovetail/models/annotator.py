@@ -109,6 +109,19 @@ class Annotator:
             found += self._completed(some, list(self._draws(some, [n for _, n, _ in batch], [r for *_, r in batch])))
         return found
 
+    @property
+    def elects(self) -> bool:
+        """Whether it makes one answer of many that hold all parts with their probabilities: see ``elected``."""
+        return False
+
+    def all_parts(self, sentences: Sequence[Sentence]) -> list[Answer]:
+        """For every sentence all parts that have a chance, with their probabilities; they may contradict each other."""
+        raise NotImplementedError
+
+    def elected(self, votes: Sequence[tuple[float, Answer]]) -> Answer:
+        """The answer that follows from what ``all_parts`` says of several inputs, with weights that sum to one."""
+        raise NotImplementedError
+
     def _size_of(self, one: tuple[Sentence, int, Any]) -> int:
         size: int = self._size(one[0])
         return size

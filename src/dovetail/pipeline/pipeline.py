@@ -201,7 +201,7 @@ class Pipeline:
             raise DovetailError("a greedy pipeline has one answer; choose the strategy kbest or sample")
         found = []
         for course in self._courses(as_sentences(sentences)):
-            found.append(Posterior(course.sentence, tuple(one for one in course.ballots if one is not None)))
+            found.append(Posterior(course.sentence, tuple(one for one in course.ballots if isinstance(one, Ballot))))
         return found
 
     def kbest(self, X: Any, k: int = 10) -> list[list[Answer]]:
@@ -243,17 +243,15 @@ class Pipeline:
         if self.strategy == "greedy":
             yield from self._greedily(sentences, probabilities)
             return
-        for course in self._courses(sentences):
+        for course in self._courses(sentences, self.vote == "parts" and self.k is None):
             found = course.sentence
             for ballot in course.ballots:
                 if ballot is not None:
-                    value = ballot.winner(self.vote, self.least)  # type: ignore[arg-type]
-                    layers = ballot.with_probabilities(value) if probabilities else value.named()
-                    found = written(found, layers)
+                    found = written(found, ballot.layers(self.vote, self.least, probabilities))  # type: ignore[arg-type]
             yield found
 
-    def _courses(self, sentences: Iterable[Sentence]) -> Iterator[Course]:
-        runner = Runner(self.stages, self.strategy, self.samples, self.k, self.seed, self._told)
+    def _courses(self, sentences: Iterable[Sentence], elect: bool = False) -> Iterator[Course]:
+        runner = Runner(self.stages, self.strategy, self.samples, self.k, self.seed, self._told, elect)
         first = 1
         for some in in_batches(sentences, self.batch_size):
             yield from runner.run(some, first)

@@ -17,11 +17,12 @@ from zlib import crc32
 import numpy as np
 
 from dovetail.errors import DovetailError
+from dovetail.models.answer import Answer
 from dovetail.models.tagging import layer_of
 from dovetail.pipeline.sources import Options, Source
 from dovetail.pipeline.stage import Stage, parents
 from dovetail.pipeline.values import FRAMES, HEAD, SPECIAL, TREE, Value, without, written
-from dovetail.pipeline.voting import Ballot
+from dovetail.pipeline.voting import Ballot, Election
 from dovetail.text.sentence import Sentence
 
 NONE = -1
@@ -44,7 +45,7 @@ class Course:
     states: dict[State, float]
     values: list[list[Value]] = field(default_factory=list)
     known: list[dict[Value, int]] = field(default_factory=list)
-    ballots: list[Ballot | None] = field(default_factory=list)
+    ballots: list[Ballot | Election | None] = field(default_factory=list)
 
     def numbered(self, stage: int, value: Value) -> int:
         """The number of a value of a stage."""
@@ -76,6 +77,8 @@ class Runner:
     k: int | None
     seed: int
     told: Callable[[str], None]
+    elect: bool = False
+    """Whether models that can make one answer of many do so; there are no votes on whole answers then."""
     cached: bool = True
     """Whether equal inputs are asked once; without, each sample is asked for itself."""
 
@@ -104,6 +107,9 @@ class Runner:
         inputs = self._inputs(stage, above, courses)
         source = Source(stage, lambda i, why: self._report(stage, courses[inputs[i].owners[0][0]], why))
         asked = [one.sentence for one in inputs]
+        if last and self.elect and stage.elects:
+            self._hold_election(stage, above, courses, inputs, source.everything(asked))
+            return
         listed = self._listed(stage)
         drawing = self.strategy == "sample" and not (last and listed)
         found: list[Any]
@@ -122,6 +128,22 @@ class Runner:
             elif not last:
                 self._multiply(number, course, of_state)
             self._count(number, stage, course, of_state if not drawing and last else None)
+
+    def _hold_election(
+        self, stage: Stage, above: list[int], courses: list[Course], inputs: list[_Input], found: list[Answer | None]
+    ) -> None:
+        """Every state votes with all that the stage says of it."""
+        said = {owner: answer for one, answer in zip(inputs, found, strict=True) for owner in one.owners}
+        for place, course in enumerate(courses):
+            weights: dict[State, float] = {}
+            for state, weight in course.states.items():
+                key = tuple(state[a] for a in above)
+                weights[key] = weights.get(key, 0.0) + weight
+            votes = [(w, answer) for key, w in weights.items() if (answer := said.get((place, key))) is not None]
+            total = sum(w for w, _ in votes)
+            shares = tuple((w / total, answer) for w, answer in votes)
+            course.ballots.append(Election(tuple(stage.writes or ()), shares, stage.annotator) if votes else None)
+            course.states = {(*state, NONE): weight for state, weight in course.states.items()}
 
     def _listed(self, stage: Stage) -> int:
         """How many answers of a stage are listed; lists of trees or frames cost more than samples, for less."""

@@ -58,6 +58,11 @@ class Source:
         gone: dict[str, Any] = {name: None for name in ("spans", "tree", "frames") if name not in self.writes}
         return replace(answer, layers=kept, **gone)
 
+    def everything(self, inputs: Sequence[Sentence]) -> list[Answer | None]:
+        """All parts that have a chance, for each input; None where the stage fails."""
+        model: Any = self.stage.annotator
+        return self._each(inputs, lambda some: model.all_parts([inputs[i] for i in some]))
+
     def ranked(self, inputs: Sequence[Sentence], k: int) -> list[Options]:
         """The k best values of each input with their shares of the probability of all of them; none where it fails."""
         temperature = float(self.stage.temperature)

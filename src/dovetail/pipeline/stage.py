@@ -84,6 +84,11 @@ class Stage:
                 raise DovetailError(f"stage {self.name!r}: the model does not {what} {wrong[0]!r}; {has}")
         return tuple(known), tuple(can if self.writes is None else self.writes)
 
+    @property
+    def elects(self) -> bool:
+        """Whether the model makes one answer of all parts that several inputs give: see ``Annotator.elected``."""
+        return self.temperature == 1.0 and bool(getattr(self.annotator, "elects", False))
+
     @cached_property
     def tempered(self) -> Any:
         """The model at its temperature, None where it has no potentials to divide."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from dovetail.models.answer import Answer
 from dovetail.pipeline.parts import Chances, Part, parts_of, put_together
-from dovetail.pipeline.values import FRAMES, HEAD, SPANS, TREE, Value
+from dovetail.pipeline.values import FRAMES, HEAD, SPANS, TREE, Value, value_of
 from dovetail.text.sentence import Span
 
 Vote = Literal["parts", "answer"]
@@ -74,6 +75,11 @@ class Ballot:
                 return made
         return self.votes[best][0]
 
+    def layers(self, by: Vote, least: float, probabilities: bool) -> dict[str, Any]:
+        """The layers of the answer that wins."""
+        value = self.winner(by, least)
+        return self.with_probabilities(value) if probabilities else value.named()
+
     def with_probabilities(self, value: Value) -> dict[str, Any]:
         """The layers of a value, with the probabilities of parts where a sentence has a place for them."""
         found, chance = value.named(), self.parts.get
@@ -103,3 +109,18 @@ class Ballot:
     def _sure(self, where: Part, spans: Sequence[Span]) -> tuple[Span, ...]:
         chance = self.parts.get
         return tuple(replace(s, probability=chance((*where, s.start, s.end, s.label), 0.0)) for s in spans)
+
+
+@dataclass(frozen=True)
+class Election:
+    """Votes that hold all parts with their probabilities, which say more than samples: the model makes one answer."""
+
+    writes: tuple[str, ...]
+    votes: tuple[tuple[float, Answer], ...]
+    """What ``all_parts`` says of each input, with weights that sum to one."""
+    model: Any
+
+    def layers(self, by: Vote, least: float, probabilities: bool) -> dict[str, Any]:
+        """The layers of the answer; what a part must be worth, the model knows itself."""
+        found = self.model.elected(self.votes)
+        return {"frames": found.frames} if probabilities else value_of(found, self.writes).named()

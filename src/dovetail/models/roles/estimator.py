@@ -32,6 +32,7 @@ from dovetail.models.roles.explain import ArgumentExplanation, explain_argument
 from dovetail.models.roles.model import RoleModel, role_text
 from dovetail.models.roles.settings import RoleSettings
 from dovetail.models.roles.training import RoleTraining
+from dovetail.models.roles.voting import SEEN, elected
 from dovetail.models.roles.words import WordModel
 from dovetail.models.tagging import fold_numbers
 from dovetail.models.training import Run, uninterrupted
@@ -210,6 +211,24 @@ class RoleLabeller(RoleSettings, Estimator):
     def _scaled(self, factor: float) -> Any:
         return None  # what the joint model thinks of a list is no sum of potentials
 
+    @property
+    def elects(self) -> bool:
+        """Where trees are given, the frames of several of them can be put together."""
+        return "tree" in self.reads
+
+    def all_parts(self, sentences: Sequence[Sentence]) -> list[Answer]:
+        """Frames with all arguments that have a chance.
+
+        Each set of arguments by itself: where several trees vote, the joint model adds its time and no more.
+        """
+        model = replace(self._model(), joint=None)
+        every = (self._all_arguments(some, SEEN, model) for some in self._batches(sentences))
+        return [Answer(frames=frames) for some in every for frames in some]
+
+    def elected(self, votes: Sequence[tuple[float, Answer]]) -> Answer:
+        """The frames of which the most is expected to be right: see ``voting``."""
+        return Answer(frames=elected([(weight, answer.frames or ()) for weight, answer in votes], self.least))
+
     def _draws(self, sentences: Sequence[Any], counts: Sequence[int], rngs: Any) -> Iterator[list[Answer]]:
         """As ``_sample``, with a generator for each sentence."""
         model, (whole, frames) = self._model(), self._looked(sentences)
@@ -240,13 +259,14 @@ class RoleLabeller(RoleSettings, Estimator):
     def predict_marginals(self, X: Iterable[Any], least: float = 0.0) -> list[tuple[Frame, ...]]:
         """The frames of every sentence with all arguments that are more probable than ``least``; they may overlap."""
         check_probability("least", least)
-        found: list[tuple[Frame, ...]] = []
-        for some in self._batches(as_sentences(X)):
-            whole, frames = self._looked(some)
-            own = [each for sentence, each in zip(whole, frames, strict=True) if len(sentence)]
-            full = iter(all_arguments(self._model(), _words(whole), own, least, self._threads()))
-            found += [next(full) if len(sentence) else () for sentence in whole]
-        return found
+        every = (self._all_arguments(some, least, self._model()) for some in self._batches(as_sentences(X)))
+        return [frames for some in every for frames in some]
+
+    def _all_arguments(self, sentences: list[Sentence], least: float, model: RoleModel) -> list[tuple[Frame, ...]]:
+        whole, frames = self._looked(sentences)
+        own = [each for sentence, each in zip(whole, frames, strict=True) if len(sentence)]
+        full = iter(all_arguments(model, _words(whole), own, least, self._threads()))
+        return [next(full) if len(sentence) else () for sentence in whole]
 
     def _answers(self, sentences: list[Sentence], probabilities: bool) -> Iterator[Answer]:
         """Frames; and trees with parts of speech, where sentences had none."""

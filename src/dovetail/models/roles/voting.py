@@ -20,6 +20,8 @@ from dovetail.text.sentence import Span
 
 LEAST = 0.25
 """The probability that an argument must have to be worth having: as in the settings of a labeller."""
+SEEN = 0.01
+"""Arguments that are less probable, given a tree, have no vote."""
 Chances = Mapping[tuple[int, int, str], float]
 
 
