@@ -17,6 +17,7 @@ from dovetail.features.compile.roles import Candidates, RoleText
 from dovetail.learning.losses import Loss
 from dovetail.learning.objective import Objective, of_tokens
 from dovetail.learning.priors import Prior
+from dovetail.models.parser.carry import NamedBlock, carried
 from dovetail.models.parser.estimator import Parser
 from dovetail.models.roles.joint import JointModel, best_frames, frame_keys
 from dovetail.models.roles.model import Frames, RoleModel, role_text
@@ -81,6 +82,13 @@ class RoleTraining(Training):
         """How many predicates there are."""
         return self.objective.items
 
+    def start(self, init: RoleModel | None = None) -> Floats:
+        """Zeros, or another model's weights of the features and labels that both have."""
+        zeros = np.zeros(self.objective.parameters)
+        if init is None:
+            return zeros
+        return carried({"roles": _block(init)}, init.weight, {"roles": _block(self.model)}, zeros)
+
     def export(self, weight: Floats) -> RoleModel:
         """The trained model, without a joint one."""
         return self.model.with_weights(weight)
@@ -124,6 +132,12 @@ class RoleTraining(Training):
             f1 = np.where(right + some > 0, 2 * correct / np.maximum(right + some, 1), 1.0)
             rated.append(np.where(own > -np.inf, f1, -1.0))
         return np.asarray(np.array(rated).reshape(len(found), -1).argmax(axis=0), np.int64)
+
+
+def _block(model: RoleModel) -> NamedBlock:
+    """The weights of a model by name; those after the labels are of being an argument at all."""
+    names = [*model.labels, None]
+    return NamedBlock(slice(0, len(model.weight)), names, model.keys, model.layout)
 
 
 def labels_of(frames: Frames) -> tuple[tuple[str, ...], Int32s]:
