@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -145,14 +145,21 @@ class Ragged(Structure[Potentials, Answer]):
     def take(self, which: Integers) -> Self:
         """Only some of the sentences, in the order of their numbers ``which``."""
         some = within(which, len(self))
-        fields: tuple[str, ...] = self.potentials._fields  # type: ignore[attr-defined]
+        names: tuple[str, ...] = self.potentials._fields  # type: ignore[attr-defined]
         kept = {
             name: table[taken(self._cuts(name), some)[0]]
-            for name, table in zip(fields, self.potentials, strict=True)
+            for name, table in zip(names, self.potentials, strict=True)
             if name not in self.shared and len(table)
         }
         potentials = self.potentials._replace(**kept)  # type: ignore[attr-defined]
-        return replace(self, potentials=potentials, offsets=taken(self.offsets, some)[1])  # type: ignore[type-var]
+        return self._unchecked(potentials=potentials, offsets=taken(self.offsets, some)[1])
+
+    def _unchecked(self, **changes: Any) -> Self:
+        """A batch of other values that are known to be in order: checking them takes longer than a short sentence."""
+        made = object.__new__(type(self))
+        for one in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(made, one.name, changes.get(one.name, getattr(self, one.name)))
+        return made
 
     def _cuts(self, name: str) -> Integers:
         """Where the rows of each sentence begin in a table that is not shared: [n + 1]."""
@@ -161,10 +168,10 @@ class Ragged(Structure[Potentials, Answer]):
 
     def _own(self, sentence: int, parts: Potentials) -> list[Floats]:
         """What a sentence reads of tables like the potentials, table by table."""
-        rows, fields = slice(sentence, sentence + 2), parts._fields  # type: ignore[attr-defined]
+        rows, names = slice(sentence, sentence + 2), parts._fields  # type: ignore[attr-defined]
         return [
             table if name in self.shared else table[slice(*self._cuts(name)[rows])]
-            for name, table in zip(fields, parts, strict=True)
+            for name, table in zip(names, parts, strict=True)
         ]
 
     def _flat(self, sentence: int, parts: Potentials) -> Floats:
@@ -193,9 +200,9 @@ class Ragged(Structure[Potentials, Answer]):
 
     def _counts(self, own: Potentials | None = None) -> Potentials:
         """Counts of zero in the shared tables, beside the sentences' own: given ones, or tables without rows."""
-        fields: tuple[str, ...] = self.potentials._fields  # type: ignore[attr-defined]
+        names: tuple[str, ...] = self.potentials._fields  # type: ignore[attr-defined]
         found = [np.empty((0, *part.shape[1:])) for part in self.potentials] if own is None else list(own)
-        for i, name in enumerate(fields):
+        for i, name in enumerate(names):
             if name in self.shared:
                 found[i] = np.zeros(self.potentials[i].shape)
         return type(self.potentials)(*found)
