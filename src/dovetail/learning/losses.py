@@ -24,7 +24,7 @@ def likelihood(batch: Batch, gold: Any, allowed: Allowed = None) -> tuple[float,
 
         known, inside = batch.restrict(allowed).log_partition_and_marginals()
         log_z, marginals = batch.log_partition_and_marginals()
-        return float(log_z.sum() - known.sum()), mapped(sub, marginals, inside)
+        return float(log_z.sum() - known.sum()), mapped(sub, marginals, batch.narrowed(inside))
     gold_score = batch.score(gold)
     log_z, marginals = batch.log_partition_and_marginals(in_place=True)
     return float(log_z.sum() - gold_score.sum()), batch.subtract(marginals, gold)

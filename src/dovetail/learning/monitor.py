@@ -17,7 +17,10 @@ from dovetail.structures.contract import Floats
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands after one pass: ``dev`` is the score on held-out data when it was measured."""
+    """Where a run stands after one pass: ``dev`` is the score on held-out data when it was measured.
+
+    ``part`` is (number, of how many) of the model in training while several are, each without a part of the data.
+    """
 
     iteration: int
     limit: int
@@ -26,6 +29,7 @@ class Progress:
     dev: float | None = None
     best_dev: float | None = None
     resumed_at: int = 0
+    part: tuple[int, int] | None = None
 
     @property
     def seconds_left(self) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dovetail.arrays import taken
 from dovetail.learning.losses import Loss
+from dovetail.learning.noise import Noising
 from dovetail.scorers.contract import Scorer
 from dovetail.sparse import SparseGradient
 from dovetail.structures.contract import Booleans, Floats, Integers
@@ -66,6 +67,7 @@ class Objective:
     scorer: Scorer[Any]
     gold: Gold
     loss: Loss
+    noise: Noising | None = None
     _sums: list[Floats] = field(default_factory=list, init=False, repr=False)
 
     @property
@@ -86,6 +88,8 @@ class Objective:
     def touch(self, which: Integers, sink: SparseGradient) -> None:
         """List in ``sink`` the parameters that some sentences use."""
         self.scorer.touch(which, sink)
+        if self.noise is not None:
+            self.noise.touch(self.items, which, sink)
 
     def accumulate(self, weight: Floats, which: Integers, sink: SparseGradient) -> float:
         """The loss on some sentences; its gradient is added to ``sink``."""
@@ -95,6 +99,8 @@ class Objective:
         """The loss on some sentences, or on all; its gradient is added to out [parameters]."""
         if self.scorer.one_by_one:
             return self._dealt(weight, np.arange(self.items) if which is None else which, out)
+        if self.noise is not None:
+            return self.noise.noised(self.scorer, self.loss, self.gold(which), weight, which, out)
         value, slope = self.loss(self.scorer.batch(weight, which), *self.gold(which))
         self.scorer.backward(slope, out, which)
         return value
@@ -131,6 +137,8 @@ class Share:
     def __post_init__(self) -> None:
         self._weight = np.zeros(self.whole.parameters)
         self._sink = SparseGradient.of_size(self.whole.parameters)
+        self._place = np.full(self.whole.parameters, -1, np.int64)
+        self._place[self.share] = np.arange(len(self.share))
 
     @classmethod
     def used(cls, objective: AnyObjective, start: Floats) -> Share:
@@ -154,13 +162,23 @@ class Share:
         return value, gradient[self.share]
 
     def touch(self, which: Integers, sink: SparseGradient) -> None:
-        """All weights."""
-        sink.list_all()
+        """Those of the share that some sentences use."""
+        self._sink.clear()
+        self.whole.touch(which, self._sink)
+        if self._sink.is_whole:
+            sink.list_all()
+            return
+        listed = self._place[self._sink.items[: self._sink.count]]
+        listed = listed[listed >= 0]
+        sink.items[sink.count : sink.count + len(listed)] = listed
+        sink.count += len(listed)
 
     def accumulate(self, weight: Floats, which: Integers, sink: SparseGradient) -> float:
-        """The loss on some sentences; its gradient is added to ``sink``."""
-        self._weight[self.share] = weight
-        self._sink.value[:] = 0.0
+        """The loss on some sentences, which ``touch`` has listed; its gradient is added to ``sink``."""
+        listed = sink.listed
+        own = self.share[listed]
+        self._weight[own] = weight[listed]
+        self._sink.value[self._sink.listed] = 0.0
         loss = self.whole.accumulate(self._weight, which, self._sink)
-        sink.value += self._sink.value[self.share]
+        sink.value[listed] += self._sink.value[own]
         return loss

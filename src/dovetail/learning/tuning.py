@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from dovetail.structures.contract import Structure
 
+USUAL_BIAS, SPREAD = -0.5, 0.5  # of O, as dev data chose it with 100 to 2,500 sentences of several corpora
+TELLING = 4.0  # things found
 FACTORS = np.geomspace(0.3, 1.5, 25)  # what all weights may be multiplied by
 
 
@@ -19,13 +21,23 @@ def calibration(batch: Structure[Any, Any], gold: Any) -> float:
     A model is too sure of what it learnt by heart; on text it has not seen, a factor below one makes its probabilities
     honest. Sentences whose right answer the model cannot give are left out.
     """
-    score = batch.score(gold)
-    possible = np.isfinite(score)
-    if not possible.any():
+    return calibration_of([(batch, gold)])
+
+
+def calibration_of(held: Iterable[tuple[Structure[Any, Any], Any]]) -> float:
+    """The same for the structures of several models, each with the right answers: one factor for all."""
+    scored = []
+    for batch, gold in held:
+        score = batch.score(gold)
+        possible = np.isfinite(score)
+        if possible.any():
+            scored.append((batch, score, possible))
+    if not scored:
         return 1.0
 
     def log_likelihood(factor: float) -> float:
-        return float((factor * score - batch.scaled(factor).log_partition())[possible].sum())
+        own = ((factor * score - batch.scaled(factor).log_partition())[able].sum() for batch, score, able in scored)
+        return float(sum(own))
 
     return float(max([1.0, *FACTORS.tolist()], key=log_likelihood))
 
@@ -34,6 +46,21 @@ def best_bias(biases: NDArray[np.float64], f1: Callable[[float], float]) -> floa
     """The bias with the best score, smoothed over its neighbours; of equal ones, the smallest."""
     smooth = smoothed([f1(bias) for bias in biases.tolist()])
     return float(min(biases[smooth >= smooth.max() - 1e-9], key=abs))
+
+
+def likely_bias(biases: NDArray[np.float64], f1: Callable[[float], float], things: int) -> float:
+    """The bias to expect where few things decide: the mean of all, each as likely as its score and the usual bias say.
+
+    ``things`` is the number of things to find. A bias that finds ``TELLING`` more than another is e times as likely;
+    before any were seen, biases are spread normally about ``USUAL_BIAS``. The answer is rounded to a tenth.
+
+    >>> [likely_bias(np.array([-1.0, 0.0]), lambda bias: -50 * bias, n) for n in (0, 10_000)]
+    [-0.5, -1.0]
+    """
+    scores = np.array([f1(bias) for bias in biases.tolist()])
+    odds = scores * things / 100.0 / TELLING - 0.5 * ((biases - USUAL_BIAS) / SPREAD) ** 2
+    chance = np.exp(odds - odds.max())
+    return round(float(chance @ biases / chance.sum()), 1)
 
 
 def smoothed(scores: Sequence[float]) -> NDArray[np.float64]:

@@ -74,6 +74,13 @@ class ChainForm:
         potentials = ChainPotentials(scores[NODE], transition, self.forbidden.start, self.forbidden.end, edge)
         return ChainBatch(potentials, offsets, order=max(self.order, 1), threads=threads)
 
+    def direction(self, scores: Scores, offsets: Items, threads: int) -> ChainPotentials:
+        """How the potentials move with the scores; transitions stay."""
+        edge = scores.get(EDGE, np.empty(0)).reshape(-1, self.labels, self.labels)
+        still = self.forbidden
+        tables = (np.zeros_like(still.transition), np.zeros_like(still.start), np.zeros_like(still.end))
+        return ChainPotentials(scores[NODE], *tables, edge)
+
     def slopes(self, slope: ChainPotentials, scores: Scores, offsets: Items, threads: int) -> tuple[Scores, Floats]:
         """The slopes of the scores and of the parameters of transitions."""
         found = {NODE: slope.unary, EDGE: slope.edge.reshape(-1, self.labels**2)}

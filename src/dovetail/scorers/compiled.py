@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,9 +13,10 @@ from dovetail.arrays import taken
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler, Design, assemble, drop_unknown
 from dovetail.features.compile.documents import documents_with
+from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import Collector, FeatureIndex
 from dovetail.features.compile.merge import Merged, merge
-from dovetail.scorers.linear import LinearScorer
+from dovetail.scorers.linear import Inverse, LinearScorer
 from dovetail.scorers.listed import FeatureLists
 from dovetail.scorers.weights import Weights
 
@@ -37,6 +39,11 @@ class Spread:
         return found
 
 
+Apart = Callable[[Compiler, Sequence[Template], Collector], NDArray[np.uint64]]
+"""A number for each feature [features]; features with different numbers are not merged. From what compiles templates,
+these, and the features."""
+
+
 class PartSettings(NamedTuple):
     """How features become parameters: see the settings of ``Tagger`` of the same names."""
 
@@ -45,16 +52,22 @@ class PartSettings(NamedTuple):
     twins: bool = True
     threads: int = 1
     spread: Spread | None = None
+    apart: Apart | None = None
 
 
 @dataclass
 class CompiledPart:
-    """Node or edge features of the training corpus: templates, keys, merged design, scorer."""
+    """Node or edge features of the training corpus: templates, keys, merged design, scorer.
+
+    ``apart`` [columns]: the number that the features of each column share, where they are numbered: the experts of a
+    pool that have it, a bit each, or its template.
+    """
 
     templates: list[Template]
     collector: Collector
     merged: Merged
     scorer: LinearScorer
+    apart: NDArray[np.uint64] | None = None
 
     @classmethod
     def compile(
@@ -65,13 +78,30 @@ class CompiledPart:
         collector = Collector(settings.bits)
         design = assemble(compiler, templates, collector)
         wanted = None if settings.spread is None else settings.spread.wanted(design)
-        merged = merge(design, settings.min_count, settings.twins, wanted)
-        return cls(templates, collector, merged, LinearScorer.observed(merged, outputs, size, settings.threads))
+        own = None if settings.apart is None else settings.apart(compiler, templates, collector)
+        merged = merge(design, settings.min_count, settings.twins, wanted, own)
+        apart = None if own is None else of_columns(own, merged)
+        scorer = LinearScorer.observed(merged, outputs, size, settings.threads)
+        return cls(templates, collector, merged, scorer, apart)
 
-    def reader(self, compiler: Compiler) -> LinearScorer:
-        """A scorer of other sentences by the weights of this corpus: each twin of a merged column has its share."""
-        scorer = self.scorer
-        return LinearScorer(self._lookup(compiler), scorer.layout, None, scorer.scale, scorer.threads, spelled=True)
+    def numbers(self) -> NDArray[np.uint64]:
+        """The number of the feature of each parameter, where features are numbered: [parameters]."""
+        assert self.apart is not None
+        return np.repeat(self.apart, np.diff(self.scorer.layout.ptr))
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of all features."""
+        return self.collector.keys
+
+    def reader(self, compiler: Compiler, learns: bool = False) -> LinearScorer:
+        """A scorer of other sentences by the weights of this corpus: each twin of a merged column has its share.
+
+        ``learns``: whether it is asked for gradients, too.
+        """
+        scorer, design = self.scorer, self._lookup(compiler)
+        inverse = Inverse.of(design) if learns else None
+        return LinearScorer(design, scorer.layout, inverse, scorer.scale, scorer.threads, spelled=True)
 
     def _lookup(self, compiler: Compiler) -> Design:
         """The design of other sentences over the columns of this corpus."""
@@ -104,6 +134,10 @@ class CompiledPart:
         found: NDArray[np.bool_] = np.abs(weight) * self.scorer.largest_value() >= ROUNDS_TO_ZERO
         return found
 
+    def start(self) -> Floats:
+        """Where training starts, [parameters]."""
+        return np.zeros(self.scorer.parameters)
+
     def initial(self, weights: Weights, output_map: NDArray[np.int64]) -> Floats:
         """Start values from another model's weights: the mean over the features of a merged column, times sqrt(m).
 
@@ -121,3 +155,11 @@ class CompiledPart:
         match = (output >= 0) & (sorted_pairs[found] == wanted) if len(sorted_pairs) else np.zeros(len(place), bool)
         total = np.bincount(place[match], weights.weight[found[match]], minlength=layout.parameters)
         return total / self.scorer.scale
+
+
+def of_columns(values: NDArray[np.uint64], merged: Merged) -> NDArray[np.uint64]:
+    """What all features of a column have in common, [columns], from what each feature has, [features]."""
+    found = np.zeros(len(merged.multiplicity), np.uint64)
+    kept = merged.column >= 0
+    found[merged.column[kept]] = values[kept]
+    return found

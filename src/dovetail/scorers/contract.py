@@ -6,7 +6,7 @@ Training, the scoring of held-out text and prediction all make their potentials 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ class Scorer(ABC, Generic[Batch]):
     parameters: int  # the number of weights
     items: int  # the number of sentences
     threads: int = 1
-    one_by_one: ClassVar[bool] = False
+    one_by_one: bool = False
     """Whether sentences are worked on one at a time: where the potentials of all of them would fill the memory."""
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -140,6 +140,11 @@ class LinearScorer:
     _scores: Floats | None = field(default=None, repr=False)
     _rows: Floats | None = field(default=None, repr=False)
 
+    @property
+    def parameters(self) -> int:
+        """The number of parameters."""
+        return self.layout.parameters
+
     @classmethod
     def observed(cls, merged: Merged, outputs: NDArray[np.int32] | None, size: int, threads: int = 1) -> LinearScorer:
         """A scorer with the parameters seen in ``outputs`` [tokens] (-1 for unknown), or if None with all of them."""
@@ -154,7 +159,7 @@ class LinearScorer:
         kind: [tokens], -1 for what is no token; bounds: [outputs]. Such a parameter has no gradient, and stays zero.
         """
         design, layout = self.design, self.layout
-        kinds = self._links_back.observed(design, kind, int(kind.max(initial=0)) + 1)
+        kinds = self.links_back.observed(design, kind, int(kind.max(initial=0)) + 1)
         used = np.flatnonzero(np.diff(kinds.ptr))
         least = np.full(layout.size, np.iinfo(np.int32).max, dtype=np.int32)
         least[used] = kinds.label[kinds.ptr[used]]  # the kinds of a feature are in order
@@ -179,25 +184,45 @@ class LinearScorer:
 
     def backward(self, gradient: Floats, out: Floats | None = None) -> Floats:
         """The gradient [parameters] from the gradient of the potentials [tokens, outputs]; ``out`` is space for it."""
-        inverse, rows = self._links_back, self._row_table()
+        inverse, rows = self.links_back, self._row_table()
         scatter = (self.design.links, self.design.offsets, gradient, rows)
-        run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), self._row_ranges, self.threads)
+        run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), self.row_ranges, self.threads)
         out = np.empty(self.layout.parameters) if out is None else out
         links = (inverse.feature_rows, inverse.feature_value, inverse.feature_tokens, self.layout)
         rest = (gradient, rows, out)
-        run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), self._feature_ranges, self.threads)
-        out *= self.scale
+        run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), self.feature_ranges, self.threads)
+        out *= self.value
         return out
 
+    def squared(self) -> LinearScorer:
+        """The same with squared values: from squared weights to ``sum of (value * weight)**2``, and back.
+
+        A merged column stands for m features of weight u / sqrt(m) each, whose squares add up to u**2: the scale of
+        columns is left out.
+        """
+        design, inverse = self.design, self.inverse
+        if design.row_value is not None:
+            design = replace(design, row_value=design.row_value**2)
+        if inverse is not None:
+            inverse = replace(inverse, feature_value=inverse.feature_value**2)
+        scale = self.scale**2 if self.spelled else np.ones(self.layout.parameters)
+        return LinearScorer(design, self.layout, inverse, scale, self.threads, self.spelled)
+
+    @cached_property
+    def value(self) -> Floats:
+        """What each weight is multiplied by, [parameters]."""
+        return 1.0 / self.scale if self.spelled else self.scale
+
     @property
-    def _links_back(self) -> Inverse:
+    def links_back(self) -> Inverse:
+        """The design seen from its rows and features."""
         assert self.inverse is not None  # only scorers of a training corpus are asked for gradients
         return self.inverse
 
     @cached_property
-    def _row_ranges(self) -> list[tuple[int, int]]:
+    def row_ranges(self) -> list[tuple[int, int]]:
         """Ranges of rows for threads: whole blocks if possible, for whoever has a part of one reads all its tokens."""
-        links, work = self.design.links, self._links_back.row_tokens.astype(np.int64)
+        links, work = self.design.links, self.links_back.row_tokens.astype(np.int64)
         edges = np.unique(np.concatenate([links.base, links.end, [len(work) - 1]]))
         slots = np.zeros(len(edges), np.int64)
         for base in links.base.tolist():
@@ -206,9 +231,9 @@ class LinearScorer:
         return block_ranges(2 * work + scanned.astype(np.int64), edges, self.threads)
 
     @cached_property
-    def _feature_ranges(self) -> list[tuple[int, int]]:
+    def feature_ranges(self) -> list[tuple[int, int]]:
         """Ranges of features for threads, with about as much to add up."""
-        work = np.add(self._links_back.feature_rows.ptr, self._links_back.feature_tokens.ptr, dtype=np.int64)
+        work = np.add(self.links_back.feature_rows.ptr, self.links_back.feature_tokens.ptr, dtype=np.int64)
         work += self.layout.ptr
         return ranges_of(work, self.threads)
 
@@ -218,13 +243,13 @@ class LinearScorer:
             return 1.0
         largest = np.zeros(self.layout.size)
         np.maximum.at(largest, self.design.row_feature, np.abs(self.design.row_value))
-        largest[np.diff(self._links_back.feature_tokens.ptr) > 0] = 1.0
+        largest[np.diff(self.links_back.feature_tokens.ptr) > 0] = 1.0
         return np.repeat(largest, np.diff(self.layout.ptr))
 
     def firing(self) -> Floats:
         """At how many tokens the feature of each parameter fires, times its squared scale. Shape [parameters]."""
-        rows, tokens = self._links_back.feature_rows, self._links_back.feature_tokens
-        row_count = np.diff(self._links_back.row_tokens)
+        rows, tokens = self.links_back.feature_rows, self.links_back.feature_tokens
+        row_count = np.diff(self.links_back.row_tokens)
         before = np.concatenate([[0], np.cumsum(row_count[rows.items])])
         count = before[rows.ptr[1:]] - before[rows.ptr[:-1]] + np.diff(tokens.ptr)
         return np.repeat(count, np.diff(self.layout.ptr)) * self.scale**2
@@ -232,22 +257,23 @@ class LinearScorer:
     # Online training works on a few tokens at a time. ``base`` is where this scorer's parameters begin in the whole
     # vector of weights.
 
-    def _some(self, tokens: NDArray[np.int64]) -> Some:
+    def some(self, tokens: NDArray[np.int64]) -> Some:
+        """A few tokens as kernels read them."""
         design = self.design
         rows = design.links.rows_of(tokens, design.offsets)
         return Some(tokens, rows, rows_of(design), design.feature_index)
 
     def touch(self, tokens: NDArray[np.int64], base: int, sink: SparseGradient) -> None:
         """List the parameters of some tokens."""
-        some, ptr = self._some(tokens), self.layout.ptr
+        some, ptr = self.some(tokens), self.layout.ptr
         sink.count = kernels.list_parameters(some, ptr, base, sink.step, sink.stamp, sink.items, sink.count)
 
     def forward_some(self, tokens: NDArray[np.int64], base: int, weight: Floats) -> Floats:
         """Potentials of some tokens, [len(tokens), outputs]."""
         out = np.empty((len(tokens), self.layout.outputs))
-        kernels.some_scores(self._some(tokens), self.layout, self.scale, base, weight, out)
+        kernels.some_scores(self.some(tokens), self.layout, self.value, base, weight, out)
         return out
 
     def backward_some(self, tokens: NDArray[np.int64], base: int, gradient: Floats, out: Floats) -> None:
         """Add the gradient of some tokens' potentials to that of all parameters, out."""
-        kernels.some_gradients(self._some(tokens), self.layout, self.scale, base, gradient, out)
+        kernels.some_gradients(self.some(tokens), self.layout, self.value, base, gradient, out)

@@ -55,8 +55,13 @@ def row_scores(rows: Rows, layout: Any, weight: Floats, out: Floats, lo: int, hi
         for e in range(rows.ptr[r], rows.ptr[r + 1]):
             f = rows.feature[e]
             value = rows.value[e] if weighted else 1.0
-            for p in range(ptr[f], ptr[f + 1]):
-                out[r, label[p]] += value * weight[p]
+            first = ptr[f]
+            if ptr[f + 1] - first == out.shape[1]:  # all outputs, in order: several at once
+                for y in range(out.shape[1]):
+                    out[r, y] += value * weight[first + y]
+            else:
+                for p in range(first, ptr[f + 1]):
+                    out[r, label[p]] += value * weight[p]
 
 
 @kernel
@@ -82,8 +87,13 @@ def token_scores(
         for k in range(feature_index.shape[1]):
             f = feature_index[t, k]
             if f >= 0:
-                for p in range(ptr[f], ptr[f + 1]):
-                    out[t, label[p]] += weight[p]
+                first = ptr[f]
+                if ptr[f + 1] - first == outputs:
+                    for y in range(outputs):
+                        out[t, y] += weight[first + y]
+                else:
+                    for p in range(first, ptr[f + 1]):
+                        out[t, label[p]] += weight[p]
 
 
 @kernel
@@ -145,6 +155,11 @@ def feature_gradients(
                 for e in range(inside.ptr[f], inside.ptr[f + 1]):
                     sum_rows += row_gradient[inside.items[e], label[p]]
                 out[p] = sum_rows
+        if last - first == len(total):
+            for e in range(at.ptr[f], at.ptr[f + 1]):
+                for y in range(len(total)):
+                    out[first + y] += gradient[at.items[e], y]
+            continue
         for p in range(first, last):
             sum_tokens = 0.0
             for e in range(at.ptr[f], at.ptr[f + 1]):
@@ -251,8 +266,13 @@ def some_scores(some: Some, layout: Any, scale: Floats, base: int, weight: Float
                 for e in range(rows.ptr[r], rows.ptr[r + 1]):
                     f = rows.feature[e]
                     value = rows.value[e] if weighted else 1.0
-                    for p in range(ptr[f], ptr[f + 1]):
-                        out[i, label[p]] += value * scale[p] * weight[base + p]
+                    first = ptr[f]
+                    if ptr[f + 1] - first == out.shape[1]:
+                        for y in range(out.shape[1]):
+                            out[i, y] += value * scale[first + y] * weight[base + first + y]
+                    else:
+                        for p in range(first, ptr[f + 1]):
+                            out[i, label[p]] += value * scale[p] * weight[base + p]
         for k in range(feature_index.shape[1]):
             f = feature_index[t, k]
             if f >= 0:
@@ -274,8 +294,13 @@ def some_gradients(some: Some, layout: Any, scale: Floats, base: int, gradient: 
                 for e in range(rows.ptr[r], rows.ptr[r + 1]):
                     f = rows.feature[e]
                     value = rows.value[e] if weighted else 1.0
-                    for p in range(ptr[f], ptr[f + 1]):
-                        out[base + p] += value * scale[p] * gradient[i, label[p]]
+                    first = ptr[f]
+                    if ptr[f + 1] - first == gradient.shape[1]:
+                        for y in range(gradient.shape[1]):
+                            out[base + first + y] += value * scale[first + y] * gradient[i, y]
+                    else:
+                        for p in range(first, ptr[f + 1]):
+                            out[base + p] += value * scale[p] * gradient[i, label[p]]
         for k in range(feature_index.shape[1]):
             f = feature_index[t, k]
             if f >= 0:

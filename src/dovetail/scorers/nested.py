@@ -157,10 +157,7 @@ class NestedForm:
         others comes on top: their scores are sums, so that the few there are lean on the many that lie in none.
         """
         tokens, labels = int(offsets[-1]), self.labels
-        for part in SEGMENT_PARTS:
-            if part in scores:
-                scores[part][:, labels:] += scores[part][:, :labels]
-        missing = {part: np.zeros((0 if part == PHRASE else tokens, 2 * labels)) for part in SEGMENT_PARTS}
+        own = self._of_segments(scores, tokens)
         word = np.zeros((tokens, labels + 1))
         tag, sums = np.empty((0, 0, 0)), np.empty((tokens, labels + 1))
         if TAG in scores:
@@ -171,9 +168,26 @@ class NestedForm:
             word += sums
         if WORD in scores:
             word[:, :1] += scores[WORD]
-        own = {part: scores.get(part, missing[part]) for part in SEGMENT_PARTS}
         batch = NestedBatch(NestedPotentials(word, **own, **tables), offsets, self.longest, threads)
         return TaggedBatch(batch, tag, sums) if TAG in scores else batch
+
+    def direction(self, scores: Scores, offsets: Items, threads: int) -> NestedPotentials:
+        """How the potentials move with the scores, where there are no tags; the tables stay."""
+        tokens = int(offsets[-1])
+        word = np.zeros((tokens, self.labels + 1))
+        if WORD in scores:
+            word[:, :1] += scores[WORD]
+        still = {name: np.zeros(shape) for name, shape in self.shapes.items()}
+        return NestedPotentials(word, **self._of_segments(scores, tokens), **still)
+
+    def _of_segments(self, scores: Scores, tokens: int) -> Scores:
+        """The scores of segments in no other and in others, by part; those given are used up."""
+        labels = self.labels
+        for part in SEGMENT_PARTS:
+            if part in scores:
+                scores[part][:, labels:] += scores[part][:, :labels]
+        missing = {part: np.zeros((0 if part == PHRASE else tokens, 2 * labels)) for part in SEGMENT_PARTS}
+        return {part: scores.get(part, missing[part]) for part in SEGMENT_PARTS}
 
     def slopes(
         self, slope: NestedPotentials | TaggedPotentials, scores: Scores, offsets: Items, threads: int

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from dovetail.arrays import taken
 from dovetail.scorers.contract import Floats, Items, Scorer
+from dovetail.scorers.hidden import HiddenScorer
 from dovetail.scorers.linear import LinearScorer
+from dovetail.scorers.variance import Variance, variance_of
 from dovetail.sparse import SparseGradient
 
 Scores = dict[str, Floats]
@@ -41,6 +43,9 @@ class Form(Protocol):
     def batch(self, scores: Scores, tables: Tables, offsets: Items, threads: int) -> Any:
         """The structures of sentences with these scores, which may be used up."""
 
+    def direction(self, scores: Scores, offsets: Items, threads: int) -> Any:
+        """How the potentials move when the scores move so, which may be used up; tables stay as they are."""
+
     def slopes(self, slope: Any, scores: Scores, offsets: Items, threads: int) -> tuple[Scores, Floats]:
         """From the slope of the potentials those of the scores, and of the shared parameters [shared].
 
@@ -54,63 +59,129 @@ class PartsScorer(Scorer[Any]):
 
     form: Form
     offsets: Items
-    parts: Mapping[str, LinearScorer]
+    parts: Mapping[str, LinearScorer | HiddenScorer]
     threads: int = 1
     begin: dict[str, int] = field(default_factory=dict, init=False)
     _latest: tuple[Scores, Items] = field(init=False, repr=False)
+    _noised: dict[tuple[str, str], Variance] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.items = len(self.offsets) - 1
         place = 0
         for part, scorer in self.parts.items():
             self.begin[part] = place
-            place += scorer.layout.parameters
+            place += scorer.parameters
         self.after_parts = place
         self.parameters = place + self.form.shared
 
     def of_part(self, part: str, weight: Floats) -> Floats:
         """The weights, or the gradient, of one part."""
-        return weight[self.begin[part] : self.begin[part] + self.parts[part].layout.parameters]
+        return weight[self.begin[part] : self.begin[part] + self.parts[part].parameters]
+
+    def of_tables(self, weight: Floats) -> Floats:
+        """The weights, or the gradient, of the tables."""
+        return weight[self.after_parts : self.after_parts + self.form.shared]
 
     def batch(self, weight: Floats, which: Items | None = None) -> Any:
         """The structures of all sentences, or of some, with their potentials under ``weight`` [parameters]."""
-        if which is None:
-            offsets, threads = self.offsets, self.threads
-            scores = {part: scorer.forward(self.of_part(part, weight)) for part, scorer in self.parts.items()}
-        else:
-            (tokens, offsets), threads = taken(self.offsets, which), 1
-            scores = {
-                part: scorer.forward_some(self.form.places(part, tokens), self.begin[part], weight)
-                for part, scorer in self.parts.items()
-            }
+        offsets = self.offsets if which is None else taken(self.offsets, which)[1]
+        scores = self._scores(weight, which)
         self._latest = scores, offsets
-        return self.form.batch(scores, self.form.tables(weight[self.after_parts :]), offsets, threads)
+        threads = self.threads if which is None else 1
+        return self.form.batch(scores, self.form.tables(self.of_tables(weight)), offsets, threads)
 
     def backward(self, slope: Any, out: Floats, which: Items | None = None) -> None:
         """Add to ``out`` [parameters] the gradient, from the slope of the potentials that ``batch`` gave last."""
         scores, offsets = self._latest
         slopes, shared = self.form.slopes(slope, scores, offsets, self.threads if which is None else 1)
+        self._take_back(slopes, out, which)
+        of_tables = self.of_tables(out)
+        of_tables += shared
+
+    def _scores(self, weight: Floats, which: Items | None) -> Scores:
+        """The scores of all parts of all sentences, or of some."""
+        if which is None:
+            return {part: scorer.forward(self.of_part(part, weight)) for part, scorer in self.parts.items()}
+        tokens, _ = taken(self.offsets, which)
+        return {
+            part: scorer.forward_some(self.form.places(part, tokens), self.begin[part], weight)
+            for part, scorer in self.parts.items()
+        }
+
+    def _take_back(self, slopes: Scores, out: Floats, which: Items | None) -> None:
+        """Add to ``out`` what the slopes of scores are as those of weights."""
         if which is None:
             for part, scorer in self.parts.items():
                 scorer.backward(slopes[part], self.of_part(part, out))
-        else:
-            tokens, _ = taken(self.offsets, which)
-            for part, scorer in self.parts.items():
-                scorer.backward_some(self.form.places(part, tokens), self.begin[part], slopes[part], out)
-        out[self.after_parts :] += shared
+            return
+        tokens, _ = taken(self.offsets, which)
+        for part, scorer in self.parts.items():
+            scorer.backward_some(self.form.places(part, tokens), self.begin[part], slopes[part], out)
+
+    # noise: see learning.noise
+
+    def variances(self, unit: str, weight: Floats, which: Items | None = None) -> Scores:
+        """The variances of the scores when such units are noised: see ``scorers.variance``. Tables have no noise."""
+        if which is None:
+            return {part: self._variance(unit, part).forward(self.of_part(part, weight)) for part in self.parts}
+        tokens, _ = taken(self.offsets, which)
+        return {
+            part: self._variance(unit, part).forward_some(self.form.places(part, tokens), self.begin[part], weight)
+            for part in self.parts
+        }
+
+    def backward_variances(
+        self, unit: str, slopes: Scores, weight: Floats, out: Floats, which: Items | None = None
+    ) -> None:
+        """Add to ``out`` [parameters] the gradient from the slopes of the variances that ``variances`` gave last."""
+        tokens = np.empty(0, np.int64) if which is None else taken(self.offsets, which)[0]
+        for part in self.parts:
+            known, slope = self._variance(unit, part), slopes[part]
+            if which is None:
+                known.backward(slope, self.of_part(part, weight), self.of_part(part, out))
+            else:
+                known.backward_some(self.form.places(part, tokens), self.begin[part], slope, weight, out)
+
+    def expected(self, marginals: Any, which: Items | None = None) -> Scores:
+        """How often each score is expected to be used, from marginals that may be used up."""
+        scores, offsets = self._latest
+        found, _ = self.form.slopes(marginals, scores, offsets, self.threads if which is None else 1)
+        return {part: found[part] for part in self.parts}
+
+    def direction(self, scores: Scores, which: Items | None = None) -> Any:
+        """How the potentials that ``batch`` gave last move when the scores move so."""
+        return self.form.direction(scores, self._latest[1], self.threads if which is None else 1)
+
+    def _variance(self, unit: str, part: str) -> Variance:
+        if (unit, part) not in self._noised:
+            scorer = self.parts[part]
+            assert isinstance(scorer, LinearScorer)  # what sees features by way of a hidden layer has no noise
+            self._noised[unit, part] = variance_of(scorer, unit)
+        return self._noised[unit, part]
 
     def touch(self, which: Items, sink: SparseGradient) -> None:
         """List the parameters that some sentences use; those of the tables are always among them."""
-        tokens, _ = taken(self.offsets, which)
-        for part, scorer in self.parts.items():
-            scorer.touch(self.form.places(part, tokens), self.begin[part], sink)
+        self.touch_parts(which, sink)
         rest = self.parameters - self.after_parts
         sink.items[sink.count : sink.count + rest] = np.arange(self.after_parts, self.parameters)
         sink.count += rest
 
+    def touch_parts(self, which: Items, sink: SparseGradient) -> None:
+        """List the parameters that some sentences use, less those of the tables."""
+        tokens, _ = taken(self.offsets, which)
+        for part, scorer in self.parts.items():
+            scorer.touch(self.form.places(part, tokens), self.begin[part], sink)
+
     def scale(self) -> Floats:
         """The value of the feature of each parameter, [parameters]: what an L1 penalty is multiplied by."""
         return np.concatenate([*(s.scale for s in self.parts.values()), np.ones(self.form.shared)])
+
+    def fingerprint(self) -> list[NDArray[Any]]:
+        """The sentences, as far as features tell them from others."""
+        found: list[NDArray[Any]] = [self.offsets]
+        for part in self.parts.values():
+            found += [part.design.links.ids, part.design.row_feature, part.design.feature_index]
+        return found
 
     def firing(self) -> NDArray[np.float64]:
         """At how many places the feature of each parameter fires, [parameters]: tables are used by every token."""

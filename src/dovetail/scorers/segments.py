@@ -65,16 +65,24 @@ class SegmentForm:
 
     def batch(self, scores: Scores, tables: Tables, offsets: Items, threads: int) -> SemiMarkovBatch:
         """The segmentations of sentences; the scores of phrases are used up."""
+        none = np.zeros(self.labels)
+        potentials = SemiMarkovPotentials(self._summed(scores, offsets, threads), tables[TRANSITION], none, none)
+        return SemiMarkovBatch(potentials, offsets, self.lengths, threads)
+
+    def direction(self, scores: Scores, offsets: Items, threads: int) -> SemiMarkovPotentials:
+        """How the potentials move with the scores, of which those of phrases are used up; pairs of labels stay."""
+        none, still = np.zeros(self.labels), np.zeros((self.labels if self.order else 0,) * 2)
+        return SemiMarkovPotentials(self._summed(scores, offsets, threads), still, none, none)
+
+    def _summed(self, scores: Scores, offsets: Items, threads: int) -> Floats:
+        """What every segment scores: [tokens, longest, labels]."""
         start, end, inside = self._at_tokens(scores)
         phrase = scores.get(PHRASE, np.empty((0, self.labels)))
         shape = (int(offsets[-1]), self.longest, self.labels)
         out = phrase.reshape(shape) if PHRASE in scores else np.empty(shape)
         rest = (start, end, inside, phrase, offsets, self.lengths)
         run_ranges(lambda low, high: add_up(*rest, low, high, out), offsets, threads)
-        none = np.zeros(self.labels)
-        return SemiMarkovBatch(
-            SemiMarkovPotentials(out, tables[TRANSITION], none, none), offsets, self.lengths, threads
-        )
+        return out
 
     def slopes(
         self, slope: SemiMarkovPotentials, scores: Scores, offsets: Items, threads: int

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class TreeScorer(Scorer[GrammarBatch]):
     ``roots`` [S of the treebank]: the symbols that may stand on top.
     """
 
-    one_by_one: ClassVar[bool] = True
+    one_by_one = True
 
     of_sentence: SentenceParameters
     sentences: Sequence[SentenceLists] = field(repr=False)

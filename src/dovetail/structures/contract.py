@@ -136,6 +136,13 @@ class Structure(ABC, Generic[Potentials, Answer]):
         """The expected count of every part, shaped like the potentials; tables that sentences share hold sums."""
         return self.log_partition_and_marginals()[1]
 
+    def sums_and_jvp(self) -> tuple[Floats, Potentials, Callable[[Potentials], Potentials]]:
+        """log Z [n], the marginals, and ``jvp``: for directions that depend on the marginals.
+
+        It may read the marginals, so it is called before these are overwritten.
+        """
+        return *self.log_partition_and_marginals(), self.jvp
+
     def best(self) -> Answer:
         """The answer with the highest score."""
         return self.kbest(1)[0][0]
@@ -149,6 +156,10 @@ class Structure(ABC, Generic[Potentials, Answer]):
         """Counts less those of an answer, in place: from marginals, the slope of a log-likelihood."""
         for part, used in zip(tables(counts), tables(self.indicator(answer)), strict=True):
             part -= used
+        return counts
+
+    def narrowed(self, counts: Potentials) -> Potentials:
+        """Counts of a structure with more parts, which ``with_cost`` and ``restrict`` may add, as those of this one."""
         return counts
 
     def scaled(self, factor: float) -> Self:

@@ -322,6 +322,10 @@ class Groups(Structure[tuple[Any, ...], tuple[Any, ...]]):
         """The same with a cost added to every part that disagrees with an answer."""
         return self._changed(batch.with_cost(own, cost) for batch, own in self._with(answer))
 
+    def narrowed(self, counts: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Counts as those of this one, in each group."""
+        return tuple(batch.narrowed(own) for batch, own in self._with(counts))
+
     def restrict(self, allowed: tuple[Any, ...]) -> Self:
         """The same where only the allowed parts may be used: for each group, what it takes."""
         return self._changed(batch.restrict(own) for batch, own in self._with(allowed))

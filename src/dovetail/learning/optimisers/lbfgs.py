@@ -92,6 +92,8 @@ class LBFGS:
         ``curvature`` [parameters] is a guess at the diagonal of the Hessian, up to a factor. Common features curve the
         objective more than rare ones; knowing so from the start saves a third of the iterations.
         """
+        if not prior.apart:
+            raise ValueError("L-BFGS takes L2 and L1: minimise with a prior of groups by SGD or AdaGrad")
         monitor = monitor or Monitor(watched=False)
 
         def smooth(weight: Floats) -> tuple[float, Floats]:

@@ -1,7 +1,8 @@
 """Optimisers that step after every few sentences: SGD with proximal steps (FOBOS), AdaGrad, averaged perceptron.
 
 Penalties are applied lazily: a weight that no recent batch has used is shrunk when it is next needed, by one proximal
-step of the length of all steps it has missed.
+step of the length of all steps it has missed. Weights that share a group in a prior are used together, or wait for the
+end of the pass: see ``Prior.lazy``.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ from dovetail.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
 
-SOME = 1 << 16
-
 
 @dataclass
 class _Run:
@@ -39,6 +38,7 @@ class _Run:
     def arrays(self) -> dict[str, Any]:
         seed = self.rng.bit_generator.state
         words = [int(seed["state"][k]) >> s & 0xFFFFFFFF for k in ("state", "inc") for s in (96, 64, 32, 0)]
+        words += [int(seed["has_uint32"]), int(seed["uinteger"])]  # half of a number may be left over
         counts = {"updates": np.array(self.updates), "passes": np.array(self.passes)}
         vectors = {"weight": self.weight, "memory": self.memory, "clock": self.clock}
         return vectors | counts | {"rng": np.array(words, dtype=np.uint64)}
@@ -47,9 +47,11 @@ class _Run:
         self.weight, self.memory, self.clock = (np.array(arrays[k]) for k in ("weight", "memory", "clock"))
         self.updates, self.passes = int(arrays["updates"]), int(arrays["passes"])
         words = [int(w) for w in arrays["rng"]]
-        state = self.rng.bit_generator.state
-        for name, four in (("state", words[:4]), ("inc", words[4:])):
+        state: dict[str, Any] = dict(self.rng.bit_generator.state)
+        for name, four in (("state", words[:4]), ("inc", words[4:8])):
             state["state"][name] = four[0] << 96 | four[1] << 64 | four[2] << 32 | four[3]
+        if len(words) > 8:
+            state["has_uint32"], state["uinteger"] = words[8:]
         self.rng.bit_generator.state = state
 
 
@@ -92,7 +94,8 @@ class SGD:
                     objective.touch(which, sink)
                     listed = sink.listed
                     sink.value[listed] = 0.0
-                    self._catch_up(run, listed)
+                    if prior.lazy:
+                        self._catch_up(run, listed)
                     loss += objective.accumulate(run.weight, which, sink)
                     self._update(run, sink, len(which) / objective.items, batches)
                     run.updates += 1
@@ -123,8 +126,8 @@ class SGD:
         run.clock[-1] += gain * share
 
     def _finish_pass(self, run: _Run) -> None:
-        for first in range(0, len(run.weight), SOME):  # a list of all of them would take more memory than they do
-            self._catch_up(run, np.arange(first, min(first + SOME, len(run.weight))))
+        for some in run.prior.pieces(len(run.weight)):
+            self._catch_up(run, some)
 
     def _answer(self, run: _Run) -> Floats:
         return run.weight
@@ -147,7 +150,7 @@ class AdaGrad(SGD):
         return run if self.memory is None else replace(run, memory=self.memory.copy())
 
     def _catch_up(self, run: _Run, listed: Listed) -> None:
-        if isinstance(listed, slice) and not run.prior.l1:
+        if isinstance(listed, slice) and run.prior.apart and not run.prior.l1:
             shrink(run.weight, run.memory, run.clock, self.gain, self.epsilon, run.prior.l2)
         else:
             super()._catch_up(run, listed)

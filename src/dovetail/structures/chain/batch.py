@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -25,8 +25,9 @@ from dovetail.structures.chain.parts import (
 from dovetail.structures.chain.posterior import entropies, expectations, path_probabilities, samples, tangents
 from dovetail.structures.chain.search import count_labels, k_best, score_labels, viterbi
 from dovetail.structures.chain.sums import forward_backward, log_messages
-from dovetail.structures.contract import Floats, Integers, Labels, Parts
-from dovetail.structures.ragged import Ragged, check_offsets, within
+from dovetail.structures.chain.tangents import first_order_tangents
+from dovetail.structures.contract import Floats, Integers, Labels, Parts, check_direction
+from dovetail.structures.ragged import Ragged, check_offsets, contiguous, within
 from dovetail.structures.single import Single
 
 # A text this small is done in log space at once, which spares a first run the compilation of the fast kernels.
@@ -158,7 +159,42 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
         count_labels(self.offsets, 0, len(self), self.order, given, amount, counts)
 
     def _move(self, low: int, high: int, direction: ChainPotentials, change: ChainPotentials) -> None:
-        tangents(self._posterior(low, high), low, high, direction, change)
+        expected = self._zeros() if self.order == 1 else self._counts()
+        posterior = self._infer(low, high, np.zeros(len(self)), expected, keep=True)
+        self._moved(posterior, expected.unary, low, high, direction, change)
+
+    def _moved(
+        self, posterior: Posterior, node: Floats, low: int, high: int, direction: ChainPotentials,
+        change: ChainPotentials,
+    ) -> None:  # fmt: skip
+        if self.order == 1:
+            first_order_tangents(posterior, node, low, high, direction, change)
+        if self.order == 2 or posterior.logged[low:high].any():
+            tangents(posterior, low, high, direction, change)
+
+    def sums_and_jvp(self) -> tuple[Floats, ChainPotentials, Callable[[ChainPotentials], ChainPotentials]]:
+        """log Z, the marginals, and ``jvp`` without a second pass for the messages."""
+        log_z, own = np.zeros(len(self)), self._zeros()
+
+        def count(low: int, high: int) -> tuple[ChainPotentials, Posterior]:
+            expected = self._counts(own)
+            return expected, self._infer(low, high, log_z, expected, keep=True, small=0)
+
+        found = self._map(count)
+        posteriors = {low: posterior for (low, _), (_, posterior) in zip(self._shards, found, strict=True)}
+        expected = self._total([expected for expected, _ in found], own)
+        return log_z, expected, partial(self._jvp_from, posteriors, own.unary)
+
+    def _jvp_from(self, posteriors: dict[int, Posterior], node: Floats, direction: ChainPotentials) -> ChainPotentials:
+        direction, own = contiguous(direction), self._zeros()
+        check_direction(direction, self.potentials, self._sums)
+
+        def move(low: int, high: int) -> ChainPotentials:
+            change = self._counts(own)
+            self._moved(posteriors[low], node, low, high, direction, change)
+            return change
+
+        return self._total(self._map(move), own)
 
     def _messages(self, low: int, high: int) -> Messages:
         first, last = int(self.offsets[low]), int(self.offsets[high])
@@ -168,7 +204,10 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
     def _posterior(self, low: int, high: int) -> Posterior:
         return self._infer(low, high, np.zeros(len(self)), self._counts(), keep=True)
 
-    def _infer(self, low: int, high: int, log_z: Floats, expected: ChainPotentials, keep: bool = False) -> Posterior:
+    def _infer(
+        self, low: int, high: int, log_z: Floats, expected: ChainPotentials, keep: bool = False,
+        small: int = SMALL_TOKENS,
+    ) -> Posterior:  # fmt: skip
         """Forward-backward over a shard: by probabilities, and in log space where they are too extreme."""
 
         def flat(edge: Floats) -> Floats | None:
@@ -176,7 +215,7 @@ class ChainBatch(Ragged[ChainPotentials, Labels]):
 
         messages = self._messages(low, high if keep else low)
         lengths = np.diff(self.offsets[low : high + 1])
-        if keep and lengths.sum() <= SMALL_TOKENS:
+        if keep and lengths.sum() <= small:
             failed = low + np.flatnonzero(lengths)
         else:
             ahead.wait()

@@ -192,7 +192,8 @@ def path_probabilities(posterior: Posterior, queries: PathQueries, low: int, hig
 
 @kernel
 def tangents(posterior: Posterior, low: int, high: int, direction: ChainPotentials, out: ChainPotentials) -> None:
-    """The derivative of the expected counts of sentences low .. high along a direction.
+    """The derivative of the expected counts of sentences low .. high along a direction, but for first-order chains
+    whose messages are probabilities.
 
     With D the total of the direction over the parts of a labelling, the derivative of the probability of a part is its
     covariance with D: ``P(part) * (E[D | part] - E[D])``, and E[D | part] is the sum of what the past is expected to
@@ -212,8 +213,8 @@ def tangents(posterior: Posterior, low: int, high: int, direction: ChainPotentia
     future = np.empty((2, table))  # E[D after t | state at t]
     for n in range(low, high):
         first, length = posterior.offsets[n], posterior.offsets[n + 1] - posterior.offsets[n]
-        if length == 0:
-            continue
+        if length == 0 or (order == 1 and not posterior.logged[n]):
+            continue  # first-order chains are quicker in tangents.first_order_tangents
         past[:length] = 0.0
         node[:length] = 0.0
         first_labels(posterior, n, probabilities)

@@ -349,6 +349,14 @@ class GrammarBatch(Structure[TreePotentials, Trees]):
             changed.append(own._replace(tag=tag, span=span))
         return self.with_potentials(tuple(changed))
 
+    def narrowed(self, counts: TreePotentials) -> TreePotentials:
+        """Counts summed over spans where these have a single row for all."""
+        pairs = zip(self.potentials, counts, strict=True)
+        return tuple(
+            found if found.span.shape == own.span.shape else found._replace(span=found.span.sum(axis=0, keepdims=True))
+            for own, found in pairs
+        )
+
     def restrict(self, allowed: Sequence[ArrayLike]) -> GrammarBatch:
         """The same where only some symbols may stand over spans: booleans [cells, S] for every sentence."""
         pairs = zip(self.masks, map(np.asarray, allowed), strict=True)

@@ -136,6 +136,12 @@ class NestedBatch(Ragged[NestedPotentials, NestedSegments]):
         phrase = own.phrase + cost * (1.0 - np.concatenate([either, either], axis=1))
         return wide.with_potentials(own._replace(word=own.word + cost * (1.0 - right.word), phrase=phrase))
 
+    def narrowed(self, counts: NestedPotentials) -> NestedPotentials:
+        """Counts without those of longer phrases than have potentials here."""
+        tokens, kinds = counts.start.shape
+        table = counts.phrase.reshape(tokens, -1, kinds)[:, : self.phrases] if tokens else counts.phrase
+        return counts._replace(phrase=table.reshape(-1, kinds))
+
     def restrict(self, allowed: tuple[Booleans, Booleans]) -> NestedBatch:
         """The same where only some words may be directly in contexts, and only some segments be.
 
