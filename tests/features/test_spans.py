@@ -22,6 +22,8 @@ from dovetail.features.resources.association import Association
 from dovetail.features.resources.clusters import Clusters
 from dovetail.features.resources.lexicon import Lexicon
 from dovetail.features.resources.variety import Variety
+from dovetail.features.resources.vectors import Vectors
+from dovetail.vectors.table import VectorTable
 
 WORDS = [["New", "York", "and", "New", "York"], ["york"]]
 TEXT = Columns.encode({"word": WORDS}, [len(w) for w in WORDS])
@@ -79,8 +81,9 @@ def test_resources_join_a_named_set() -> None:
         "l": Lexicon.of({"city": ["New York"]}),
         "a": Association.count([io.StringIO("ab\nabc\n")], unit="char"),
         "v": Variety.count(["天地人", "地人和"], least=1),
+        "w": Vectors.of(VectorTable(["York"], np.ones((1, 2), np.float32))),
     }
-    assert {r.kind for r in resources.values()} == set(USUAL)
+    assert {r.kind for r in resources.values()} | {"hints"} == set(USUAL)  # a hint is a whole tagger
     features = span_features("words-spans", resources)
     assert features.resources.keys() == resources.keys()
     again = pickle.loads(pickle.dumps(features))

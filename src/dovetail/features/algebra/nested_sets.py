@@ -35,6 +35,7 @@ TAG_LINES = (
 """Of parts of speech: by themselves, and together with the innermost entity that the word lies in."""
 
 NESTED_SETS: Named = {
+    "none": ("next to nothing: for an encoder alone", ("bias", "bias[start]")),
     "nested": ("our own set for nested entities", (
         "bias", "word[-1:2]", "lower[0]", "prefix(1, 6)[0]", "suffix(1, 6)[0]", "shape[-1:2]", "pos[-1:2]",
         "word[-1] & word[0]", "word[0] & word[1]", "pos[-1] & pos[0]", "pos[0] & pos[1]", *ENTITY_LINES,
@@ -50,6 +51,8 @@ USUAL: dict[str, tuple[str, ...]] = {
         *(f"cluster({{name}}, {BITS})[{where}]" for where in ("inside", "start - 1:start + 1", "end:end + 2")),
     ),
     "lexicon": ("lexicon({name})[0]", *SPAN_USUAL["lexicon"]),
+    "vectors": ("vector({name})[-1:2]", *SPAN_USUAL["vectors"]),
+    "hints": ("hint({name})[-1:2]", *SPAN_USUAL["hints"]),
     "association": SPAN_USUAL["association"],
     "variety": (),
 }

@@ -41,6 +41,7 @@ SETS: Named = {
         "word[-2:3]", "lower[0]", "suffix(2, 4)[0]", "prefix(2, 3)[0]", "shape[-2:3]", "pos[-2:3]",
         "word[-1] & word[0]", "word[0] & word[1]", "pos[-1] & pos[0]", "pos[0] & pos[1]", "shape[-1] & shape[0]",
     )),
+    "none": ("next to nothing: for an encoder alone", ("bias",)),
     "ner": ("our own set for named entities", (
         "bias", "word[-2:3]", "lower[-1:2]", "ngrams(1, 6)[0]", "prefix(1, 4)[-1]", "suffix(1, 4)[-1]",
         "prefix(1, 4)[1]", "suffix(1, 4)[1]", "shape[-2:3]", "pos[-2:3]", "bag(lower, 4)", "word[-1] & word[0]",
@@ -69,6 +70,7 @@ WORD_SETS: Named = {
 WORD_USUAL: dict[str, tuple[str, ...]] = {
     "association": tuple(f"association({{name}})[{where}]" for where in (-1, 0, 1, 2)),
     "clusters": ("cluster({name}, 4, 6, 8, 10, 12, 16, 0)[-1:2]",),
+    "vectors": ("vector({name})[-1:2]",),
 }
 """What a resource of these kinds adds to sets over characters, instead of its usual templates."""
 
@@ -88,7 +90,7 @@ class FeatureSet(Features):
     def from_toml(cls, path: str | Path) -> Self:
         """A set from a file with ``templates = [...]`` and, if wished, ``extends = "ner"`` and ``name``.
 
-        Tables ``[clusters]``, ``[lexicon]`` and ``[association]`` give files by name, relative to this one.
+        Tables ``[clusters]``, ``[vectors]``, ``[lexicon]`` and ``[association]`` give files by name, relative to it.
         """
         try:
             data = tomllib.loads(Path(path).read_text(encoding="utf-8"))

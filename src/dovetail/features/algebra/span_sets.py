@@ -47,6 +47,7 @@ SPAN_SETS: Named = {
         "kind[end - 1] & kind[end] & kind[end + 1]", "again[start]", "again[start + 1]", "again[end]", "phrase",
         "length",
     )),
+    "none-spans": ("next to nothing: for an encoder alone", ("bias[start]",)),
     "ner-spans": ("our own set for named entities as segments of words", (
         *ENTITY_LINES, "shape[start - 2] & shape[start - 1] & shape[start]",
         "shape[end] & shape[end + 1] & shape[end + 2]", *WHOLE_LINES,
@@ -60,6 +61,8 @@ USUAL: dict[str, tuple[str, ...]] = {
         *(f"cluster({{name}}, {bits}, phrase)" for bits in (4, 8, 12, 0)),
     ),
     "lexicon": ("lexicon({name}, phrase)", "lexicon({name})[start]", "lexicon({name})[end]"),
+    "vectors": ("vector({name})[inside]", "vector({name})[start - 1]", "vector({name})[end + 1]"),
+    "hints": tuple(f"hint({{name}})[{where}]" for where in ("inside", "start - 1:start + 1", "end:end + 2")),
     "association": ("association({name})[start]", "association({name})[start + 1]", "association({name}, phrase)"),
     "variety": (
         *(f"variety_before({{name}}, {n})[start]" for n in (2, 3, 4)),

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, overload
 from dovetail.errors import DovetailError
 from dovetail.features.algebra import attributes
 from dovetail.features.algebra.attributes import Attribute
+from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import LONGEST_WORD
 from dovetail.features.resources.resource import Derivable, Resource
 
@@ -158,6 +159,29 @@ class Number(OfOne):
 
 
 @dataclass(frozen=True, repr=False)
+class Vector(OfOne):
+    """The vector that a resource has for a word: as many real-valued features as it has dimensions.
+
+    The attribute's resource gives them: ``of_words`` from words to [words, dimensions].
+    """
+
+    offset: int = 0
+
+    FORM: ClassVar = "{attribute}[{place}]"
+
+    @property
+    def table(self) -> Any:
+        """The resource."""
+        assert self.attribute.resource is not None
+        return self.attribute.resource[1]
+
+    def keys(self) -> hashing.Keys:
+        """The key of each dimension: [dimensions]."""
+        names = [str(d) for d in range(self.table.dimensions)]
+        return hashing.conjoined(hashing.string_key(self.text()), [hashing.string_keys(names)])
+
+
+@dataclass(frozen=True, repr=False)
 class Bias(Template):
     """A feature that is always there: it learns how common each label is."""
 
@@ -199,6 +223,10 @@ class Source:
     def __init__(self, attribute: Attribute) -> None:
         self.attribute = attribute
 
+    def at(self, offset: int) -> Any:
+        """The template at one position."""
+        return At(((self.attribute, offset),))
+
     @overload
     def __getitem__(self, where: int) -> At: ...
     @overload
@@ -211,11 +239,20 @@ class Source:
                 raise ValueError(
                     f"{where.stop - where.start} positions of {self.attribute}; give {MOST_POSITIONS} at most"
                 )
-            return [At(((self.attribute, offset),)) for offset in range(where.start, where.stop)]
-        return At(((self.attribute, int(where)),))
+            return [self.at(offset) for offset in range(where.start, where.stop)]
+        found: At = self.at(int(where))
+        return found
 
     def __repr__(self) -> str:
         return str(self.attribute)
+
+
+class VectorSource(Source):
+    """A table of vectors that positions can be taken of: ``vector(news)[-1:2]``."""
+
+    def at(self, offset: int) -> Any:
+        """The vector at one position."""
+        return Vector(self.attribute, offset)
 
 
 def column(name: str) -> Source:
@@ -245,6 +282,8 @@ def simple(name: str, of: str = "word") -> Source:
 
 def bag(source: Source, first: int, last: int | None = None) -> list[Bag]:
     """The words in a window as a set: ``bag(word, 4)`` left and right apart, ``bag(word, -4, 4)`` as one."""
+    if isinstance(source, VectorSource):
+        raise ValueError(f"bag({source}, ...): a vector is no set; give it a position, like {source}[0]")
     if last is None:
         if first < 1:
             raise ValueError(f"bag({source}, {first}): give the size of the window, 1 or more")

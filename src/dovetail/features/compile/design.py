@@ -24,7 +24,7 @@ from dovetail.arrays import Floats, Int32s, Int64s, pointers
 from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.features.algebra.attributes import Attribute
-from dovetail.features.algebra.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
+from dovetail.features.algebra.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, Vector, weighted
 from dovetail.features.compile import hashing
 from dovetail.features.compile.hashing import KeyRows, Keys
 from dovetail.features.compile.index import Collector, FeatureIndex, narrow
@@ -59,7 +59,8 @@ class Rows:
     """Rows under construction: tokens point to rows, rows hold keys with values.
 
     Token t points to the rows ``index[t + shift]``, to row 0 where that lies outside its sentence. ``index`` [tokens,
-    slots] (-1 for none), ``indptr`` [rows + 1], ``keys`` [entries], ``values`` [entries] or None.
+    slots] (-1 for none), ``indptr`` [rows + 1], ``keys`` [entries], ``values`` [entries] or None. Where the keys come
+    ``again`` and again, row by row, they are given once: there are as many entries as keys times ``again``.
     """
 
     index: Int32s
@@ -67,6 +68,7 @@ class Rows:
     keys: Keys
     values: Floats | None = None
     shift: int = 0
+    again: int = 1
 
 
 @dataclass
@@ -104,6 +106,7 @@ class Compiler:
     sentences: Sequence[Any] = ()
     _keys: dict[Attribute, KeyRows] = field(default_factory=dict)
     _shifts: dict[tuple[str, int], Int32s] = field(default_factory=dict)
+    _vector_values: dict[Attribute, Floats] = field(default_factory=dict)
 
     def attribute_keys(self, attribute: Attribute) -> KeyRows:
         """Keys of an attribute for every type of its column, made once."""
@@ -142,6 +145,8 @@ class Compiler:
                     blocks.append(self._bag(template))
                 case Number():
                     blocks.append(self._number(template))
+                case Vector():
+                    blocks.append(self._vectors(template))
                 case Bias():
                     index = np.zeros((self.columns.tokens, 1), dtype=np.int32)
                     blocks.append(Rows(index, np.array([0, 1]), np.array([salt(template)])))
@@ -196,6 +201,17 @@ class Compiler:
         rows = len(column.types)
         keys = np.full(rows, salt(template), dtype=np.uint64)
         return Rows(column.ids[:, None], np.arange(rows + 1), keys, values, template.offset)
+
+    def _vectors(self, template: Vector) -> Rows:
+        """A row for every type, with the numbers of its vector; the boundary has none."""
+        column = self.columns.columns[template.attribute.column]
+        attribute = template.attribute
+        if attribute not in self._vector_values:
+            self._vector_values[attribute] = template.table.of_words(column.types[1:])
+        values = self._vector_values[attribute]
+        words, dimensions = values.shape
+        indptr = np.concatenate([[0], np.arange(words + 1) * dimensions])
+        return Rows(column.ids[:, None], indptr, template.keys(), values.ravel(), template.offset, again=words)
 
     def _to_number(self, text: str, number: int, template: Number) -> float:
         try:
@@ -312,8 +328,8 @@ def _numbered(blocks: list[Rows], index: Collector | FeatureIndex) -> tuple[NDAr
     while blocks:
         block = blocks.pop(0)
         ptr.append(block.indptr[1:] + entries)
-        entries += len(block.keys)
-        feature.append(index.number(block.keys))
+        entries += len(block.keys) * block.again
+        feature.append(np.tile(index.number(block.keys), block.again))
         if with_values:
             value.append(np.ones(len(block.keys)) if block.values is None else block.values)
     return narrow(np.concatenate(ptr)), np.concatenate(feature), np.concatenate(value) if with_values else None

@@ -21,6 +21,7 @@ from dovetail.features.compile.index import distinct, narrow
 from dovetail.features.compile.links import Links, row_at
 from dovetail.kernel import kernel
 
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 OFTEN = 4  # tokens: from here on a direct feature is cheaper as a row
 
 
@@ -64,16 +65,22 @@ def _signatures(
             signature[row_feature[e]] += row_sum[r]
 
 
-def merge(design: Design, min_count: int = 1, twins: bool = True, wanted: Flags | None = None) -> Merged:
+def merge(
+    design: Design, min_count: int = 1, twins: bool = True, wanted: Flags | None = None,
+    apart: NDArray[np.uint64] | None = None,
+) -> Merged:  # fmt: skip
     """Prune features seen fewer than ``min_count`` times, and merge those that fire at the same tokens.
 
-    ``wanted`` [features]: which may be kept; None for all. Real-valued features are never merged. Two features with
-    different tokens are taken for twins with a probability of 2**-64.
+    ``wanted`` [features]: which may be kept; None for all. ``apart`` [features]: those with different numbers stay
+    apart. Real-valued features are never merged. Two features with different tokens are taken for twins with a
+    probability of 2**-64.
     """
     count, identity = _fired(design)
     often = count >= max(min_count, 1)
     kept = np.flatnonzero(often if wanted is None else often & wanted).astype(np.int32)
     identity = identity[kept]
+    if apart is not None:
+        identity = identity + apart[kept] * _SPREAD
     if not twins:
         identity = np.arange(len(kept), dtype=np.uint64)
     elif design.row_value is not None:

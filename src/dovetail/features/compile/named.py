@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from dovetail.features.algebra.attributes import BOUNDARY, Attribute
-from dovetail.features.algebra.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, weighted
+from dovetail.features.algebra.templates import At, Bag, Bias, Call, Elsewhere, Number, Template, Vector, weighted
 from dovetail.features.compile import hashing
 from dovetail.features.compile.design import salt
 from dovetail.text.sentence import Sentence
@@ -46,6 +46,12 @@ def named_features(template: Template, sentence: Sentence, position: int) -> Ite
         case Number():
             number = _value(sentence, template.attribute.column, position + template.offset)
             yield NamedFeature(str(template), first, float(number) if number is not None else 0.0)
+        case Vector():
+            word = _value(sentence, template.attribute.column, position + template.offset)
+            if word is not None:
+                numbers = template.table.of_words([word])[0].tolist()
+                for d, (key, amount) in enumerate(zip(template.keys(), numbers, strict=True)):
+                    yield NamedFeature(f"{template}={d}", key, amount)
         case Bias():
             yield NamedFeature("bias", first)
         case Call():

@@ -88,9 +88,22 @@ class Clusters(Resource):
         return np.where(self.keys[place] == wanted, self.classes[place], np.int32(-1)).astype(np.int32)
 
     def usual(self, name: str) -> list[str]:
-        """Prefixes of the paths of a word and its neighbours, and of the neighbours that it has elsewhere."""
+        """Prefixes of the paths of a word and its neighbours, of the neighbours that it has elsewhere, and joined ones.
+
+        What stands beside a word says more together with how the word is written: ``near`` has such pairs.
+        """
         levels = ", ".join([name, *map(str, self.levels)])
-        return [f"cluster({levels})[-2:3]", f"elsewhere(cluster({levels})[-1])", f"elsewhere(cluster({levels})[1])"]
+        alone = [f"cluster({levels})[-2:3]", f"elsewhere(cluster({levels})[-1])", f"elsewhere(cluster({levels})[1])"]
+        return alone + self.near(name)
+
+    def near(self, name: str) -> list[str]:
+        """Classes joined with shapes: of flat clusters the neighbours', of a tree its own and those of both sides."""
+        if self.levels == (0,):
+            return [f"cluster({name}, 0)[-1] & shape[0]", f"shape[0] & cluster({name}, 0)[1]"]
+        if {6, 8} <= set(self.levels):
+            both = f"cluster({name}, 8)[-1] & shape[0] & cluster({name}, 8)[1]"
+            return [f"cluster({name}, 6)[0] & shape[0]", both]
+        return []
 
     def settings(self) -> dict[str, Any]:
         """The paths of the classes, and the levels."""

@@ -65,15 +65,15 @@ def read_clusterings(paths: Sequence[str | Path], report: ReadReport | None = No
         if not files:
             raise DovetailError(f"{path}: no clusters in this folder (files that end in {', '.join(ENDINGS)})")
         for file in files:
-            found[_free_name(file, found)] = Clustering.load(file, report)
+            found[free_name(file, found)] = Clustering.load(file, report)
     return found
 
 
-def _free_name(file: Path, taken: Container[str]) -> str:
+def free_name(file: Path, taken: Container[str], kind: str = "clusters") -> str:
     """The name of a file without its ending as templates can write it, unlike all others."""
     name = re.sub(r"\W+", "_", file.name.split(".")[0])
     if not name or name[0].isdigit() or name in MADE:
-        name = f"clusters_{name}"
+        name = f"{kind}_{name}"
     while name in taken:
         name += "_"
     return name

@@ -31,6 +31,10 @@ class Resource(Protocol):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by short names."""
 
+    def compact(self) -> dict[str, NDArray[Any]]:
+        """The arrays for the smallest file, where some may be told less exactly."""
+        return self.arrays()
+
     @classmethod
     def restore(cls, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """From what ``settings`` and ``arrays`` gave."""

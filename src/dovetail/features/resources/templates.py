@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.algebra.attributes import Attribute, written
-from dovetail.features.algebra.templates import Number, Source
+from dovetail.features.algebra.templates import Number, Source, VectorSource
 from dovetail.features.compile.hashing import KeyRows
 from dovetail.features.resources.clusters import EMPTY, Clusters, prefixes
 from dovetail.features.resources.resource import Resource, Resources
@@ -23,8 +23,10 @@ CLASSES = {
     "lexicon": "dovetail.features.resources.lexicon:Lexicon",
     "association": "dovetail.features.resources.association:Association",
     "variety": "dovetail.features.resources.variety:Variety",
+    "vectors": "dovetail.features.resources.vectors:Vectors",
+    "hints": "dovetail.models.hints:Hints",
 }
-FROM_FILES = ("clusters", "lexicon", "association")
+FROM_FILES = ("clusters", "lexicon", "association", "vectors", "hints")
 """The kinds that are read from files of their own."""
 
 NONE = "-"
@@ -81,11 +83,23 @@ def association(name: str, table: Any) -> Number:
     return Number(Attribute(column, column, lambda value: [value], resource=(name, table), maker=table))
 
 
+def hint(name: str, table: Any) -> Source:
+    """The tag that another tagger gives a token: ``hint("english", Hints.read("english"))[0]``."""
+    column = f"hint({written(name)})"
+    return Source(Attribute(column, column, lambda value: [value], resource=(name, table), maker=table))
+
+
 def _variety(side: str, name: str, table: Any, length: int) -> Source:
     """How varied the neighbours on one side of the ``length`` characters from here on are."""
     column = f"variety_{side}({written(name)}, {length})"
     maker = VarietyColumn(table, length, side)
     return Source(Attribute(column, column, lambda value: [value], resource=(name, table), maker=maker))
+
+
+def vector(name: str, table: Any) -> VectorSource:
+    """The vector of a word, a feature for each dimension: ``vector("news", Vectors.read("news.vec"))[0]``."""
+    text = f"vector({written(name)})"
+    return VectorSource(Attribute(text, "word", lambda value: [value], resource=(name, table)))
 
 
 FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
@@ -94,6 +108,8 @@ FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "association": ("association", association),
     "variety_before": ("variety", partial(_variety, "before")),
     "variety_after": ("variety", partial(_variety, "after")),
+    "vector": ("vectors", vector),
+    "hint": ("hints", hint),
 }
 """The functions of the algebra that read a resource: the kind of resource, and what makes the template."""
 
@@ -104,11 +120,11 @@ def class_of(kind: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def packed(resources: Resources) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Resources as the header and the arrays of a model file hold them."""
+def packed(resources: Resources, compact: bool = False) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Resources as the header and the arrays of a model file hold them, or of a ``compact`` one."""
     header = {name: {"kind": r.kind, "settings": r.settings()} for name, r in resources.items()}
-    arrays = {f"resource.{name}.{part}": a for name, r in resources.items() for part, a in r.arrays().items()}
-    return header, arrays
+    parts = {name: r.compact() if compact else r.arrays() for name, r in resources.items()}
+    return header, {f"resource.{name}.{part}": a for name, arrays in parts.items() for part, a in arrays.items()}
 
 
 def unpacked(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Resource]:
