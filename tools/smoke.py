@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-FORBIDDEN = ("pytest", "hypothesis", "mypy", "matplotlib", "sklearn", "nltk", "pycrfsuite")
+FORBIDDEN = ("pytest", "hypothesis", "mypy", "matplotlib", "sklearn", "nltk", "pycrfsuite", "torch")
 NAMES, VERBS, PLACES = ("Ada", "Bela", "Clara", "Dora"), ("saw", "left", "praised"), ("London", "Vienna", "Bern")
 
 
@@ -108,6 +108,11 @@ COMMANDS = """
 0 evaluate -m joint.dovetail dev.jsonl --json
 0 evaluate -m roles.dovetail dev.jsonl --gold-trees --json
 0 evaluate --gold dev.conll --predicted dev.conll --json
+0 embed raw.txt -o raw.vec --dimensions 3 --min-count 1 --quiet
+0 train tagger --train train.conll --noise dropout:0.3 --pool random:2 -o noised.dovetail --iterations 3 --quiet
+0 train tagger --train train.conll --vectors raw.vec --hidden 4 -o hidden.dovetail --iterations 3 --quiet
+0 pool online.dovetail tagger.dovetail -o pool.dovetail
+2 train tagger --train train.conll --encoder lstm -o encoder.dovetail --quiet
 0 info tagger.dovetail
 0 info parser.dovetail
 0 explain -m tagger.dovetail "Ada saw London ." --token London

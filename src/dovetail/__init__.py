@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dovetail.models.joint.estimator import JointParser
     from dovetail.models.nested.estimator import NestedTagger
     from dovetail.models.parser.estimator import Parser
+    from dovetail.models.pooling import pool
     from dovetail.models.roles.estimator import RoleLabeller
     from dovetail.models.segmenter.estimator import Segmenter
     from dovetail.models.tagger.estimator import Tagger
@@ -63,8 +64,8 @@ __all__ = [
     "DependencyParser", "Document", "DovetailError", "Entailment", "FeatureSet", "Frame", "InputError", "JointParser",
     "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "Parser", "Pipeline",
     "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves",
-    "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "read",
-    "read_pairs", "scorers", "segment", "structures", "text", "token_scores", "write", "write_pairs",
+    "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "pool",
+    "read", "read_pairs", "scorers", "segment", "structures", "text", "token_scores", "write", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {
@@ -91,6 +92,7 @@ _HOMES = dict(_KINDS.values()) | {
     "Span": "text.sentence",
     "Stage": "pipeline.stage",
     "entity_scores": "evaluate",
+    "pool": "models.pooling",
     "read": "text.formats",
     "read_pairs": "text.pairs",
     "segment": "text.segment",

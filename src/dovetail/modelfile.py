@@ -20,10 +20,12 @@ from dovetail.errors import ModelFileError
 from dovetail.text.files import atomic_writer
 
 FORMAT = "dovetail-model"
-VERSION = 2
+VERSION = 3
 """The newest version of the format."""
 COMPACT_VERSION = 2
 """What compact files, and those that have equal arrays once, say; all others say 1, and older programs read them."""
+NEURAL_VERSION = 3
+"""What files of models with hidden layers or networks say: older programs would not see these."""
 KEY = "dovetail"
 WORTH_SHARING = 4096  # bytes: smaller arrays are written even if they are there already, so that old programs can read
 

@@ -105,7 +105,8 @@ def test_what_is_imported_at_run_time_is_installed_with_dovetail() -> None:
     """``make smoke`` tries it in an environment of its own; numba imports scipy for the linear algebra of parsers."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}  # type: ignore[index]
-    others = {"dovetail", "llvmlite", "matplotlib", "sklearn"}  # numba brings llvmlite; the last two are optional
+    neural = {"torch", "transformers", "tokenizers"}  # an extra; transformers brings tokenizers
+    others = {"dovetail", "llvmlite", "matplotlib", "sklearn", *neural}  # numba brings llvmlite; the rest is optional
     imported = {"scipy"}
     for file in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -185,3 +185,16 @@ def test_plain_text_is_parsed_with_tags_that_are_predicted(run: Run, trees: Path
     assert "the layer pos is predicted where the text has none" in err
     [found] = map(json.loads, out.splitlines())
     assert len(found["pos"]) == len(found["heads"]) == 4
+
+
+def test_a_pool_is_trained_and_used_as_one_parser(run: Run, trees: Path, tmp_path: Path) -> None:
+    arguments = ("--train", trees / "train.conllu", "--dev", trees / "dev.jsonl", "--output", tmp_path / "m")
+    made = run("train", "dependency", *arguments, "--pool", 2, *FAST)
+    assert made.code == 0
+    assert "UAS" in made.out
+    assert run("evaluate", trees / "dev.jsonl", "--model", tmp_path / "m", "--json").code == 0
+    assert "nsubj" in run("annotate", "Ada saw Bob", "--model", tmp_path / "m", "--output-format", "conllu").out
+    assert run("info", tmp_path / "m").code == 0
+    refused = run("train", "dependency", *arguments, "--pool", 9)
+    assert refused.code != 0
+    assert "at most 4" in refused.err

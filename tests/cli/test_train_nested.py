@@ -104,7 +104,7 @@ def test_what_cannot_be_learnt_is_told(run: Run, folder: Path, tmp_path: Path) -
     ("arguments", "told"),
     [
         (["--train", "nowhere.jsonl", "--output", "m"], "nowhere.jsonl"),
-        (["--train", "train.jsonl", "--output", "m", "--patience", "2"], "needs --dev"),
+        (["--train", "train.jsonl", "--output", "m", "--patience", "2", "--cross-validate", "0"], "needs --dev"),
         (["--train", "train.jsonl", "--output", "m", "--clusters", "none.paths"], "none.paths"),
         (["--train", "empty.jsonl", "--output", "m"], "empty.jsonl: no sentences to learn from"),
     ],

@@ -75,6 +75,7 @@ def with_option(kind: type[Training], option: Any, value: Any, folder: Path) -> 
         files += ["--trees-only", missing]
     files += ["--dev", missing] if name == "patience" else []
     files += ["--optimiser", "sgd"] if name in ("batch", "gain") else []
+    files += ["--optimiser", "adam"] if name == "decay" else []
     return [option.opts[0], value, *files, "--output", folder / "m"]
 
 
@@ -153,11 +154,30 @@ def test_settings_of_the_same_name_have_the_same_type_and_words() -> None:
 def test_optimisers_and_what_is_for_some_of_them(run: Run, tmp_path: Path) -> None:
     files = ("--train", tmp_path / "none.conll", "--output", tmp_path / "m")
     told = run("train", "segmenter", "--batch", 4, *files).err
-    assert "--batch is for --optimiser sgd, adagrad or perceptron" in told
+    assert "--batch is for --optimiser sgd, adagrad, adam or perceptron" in told
     told = run("train", "nested", "--batch", 4, "--optimiser", "lbfgs", *files).err
-    assert "--batch is for --optimiser sgd, adagrad or perceptron" in told
+    assert "--batch is for --optimiser sgd, adagrad, adam or perceptron" in told
     assert "no such file" in run("train", "nested", "--batch", 4, *files).err
-    assert "--gain is for --optimiser sgd or adagrad" in run("train", "segmenter", "--gain", 0.1, *files).err
+    assert "--gain is for --optimiser sgd, adagrad or adam" in run("train", "segmenter", "--gain", 0.1, *files).err
+
+
+def test_noise_and_what_is_for_it(run: Run, data: Path, tmp_path: Path) -> None:
+    raw = tmp_path / "raw.txt"
+    raw.write_text("Ada left Bern\n\n" + 60 * "Alan saw New York and praised it at once .\n" * 9)
+    own = ("--train", data / "train.conll", "--features", data / "features.toml", "--output", tmp_path / "m")
+    files = (*own, "--iterations", 3)
+    code, _, err = run("train", "tagger", *files, "--noise", "dropout:0.5", "--noise-text", raw, "--resume")
+    assert code == 0
+    assert re.search(r"noise: the first \d+ sentences of the raw text, and not the rest", err)
+    told = run("train", "tagger", *files, "--noise-text", raw).err
+    assert "--noise-text is raw text for noise: choose some, such as --noise dropout:0.5" in told
+    assert "such as dropout:0.5" in run("train", "tagger", *files, "--noise", "dropout:1").err
+    assert "choose one of dropout:X" in run("train", "tagger", *files, "--noise", "salt").err
+    raw.write_text("\n\n")
+    told = run("train", "tagger", *files, "--noise", "dropout:0.5", "--noise-text", raw).err
+    assert "there are no words" in told
+    one = ("--domain", f"a={data / 'train.conll'}", *own[2:], "--noise", "dropout:0.5", "--noise-text", raw)
+    assert "--noise-text is for one domain" in run("train", "tagger", *one).err
 
 
 def test_layers_to_ignore_are_one_list(run: Run, tmp_path: Path) -> None:

@@ -124,3 +124,20 @@ def test_data_without_trees_is_refused(run: Run, data: Path, tmp_path: Path) -> 
     result = run("train", "parser", "--train", data / "train.conll", "--output", tmp_path / "m", "--quiet")
     assert result.code == 2
     assert "train.conll: no trees in this file, read as conll; give trees in brackets" in result.err
+
+
+def test_a_pool_is_trained_and_used_as_one_parser(run: Run, folder: Path, tmp_path: Path) -> None:
+    made = run("train", "parser", "--train", folder / "train.mrg", "--dev", folder / "dev.jsonl.gz", "--output",
+               tmp_path / "m", "--pool", 2, "--iterations", 2, "--batch", 8, "--quiet")  # fmt: skip
+    assert made.code == 0
+    assert "dev F1" in made.out
+    assert run("evaluate", folder / "dev.jsonl.gz", "--model", tmp_path / "m").out.startswith("20 sentences")
+    found = json.loads(run("annotate", "Ada saw the dog.", "--model", tmp_path / "m", "--output-format", "jsonl").out)
+    assert all(0 < probability < 1 for *_, probability in found["constituents"])
+    assert run("info", tmp_path / "m").code == 0
+    refused = run("explain", "--model", tmp_path / "m", "--span", "1-1:NP", "Ada saw the dog.")
+    assert refused.code != 0
+    assert "explain one of its parsers" in refused.err
+    again = run("train", "parser", "--train", folder / "train.mrg", "--output", tmp_path / "n", "--pool", 2, "--resume")
+    assert again.code != 0
+    assert "in one go" in again.err

@@ -54,6 +54,33 @@ def test_clusters_that_were_kept_give_the_same_model(run: Run, data: Path, raw: 
     assert resources(other) == MADE
 
 
+def test_vectors_are_made_and_read(run: Run, data: Path, raw: Path, tmp_path: Path) -> None:
+    for name in ("one.vec", "two.bin"):
+        made = run("embed", raw, "--dimensions", 4, "--min-count", 1, "--output", tmp_path / name, "--quiet")
+        assert made.code == 0, made.err
+        assert "vectors of 4 dimensions" in made.out
+    given = ("--vectors", tmp_path / "one.vec", "--vectors", f"other={tmp_path / 'two.bin'}", "--compact")
+    code, _, err = train(run, data, tmp_path / "m", *given)
+    assert code == 0, err
+    assert resources(tmp_path / "m") == {"one": "vectors", "other": "vectors"}
+    lines = load_model(tmp_path / "m", "tagger")[0]["features"]["templates"]
+    assert {"vector(one)[-2]", "vector(other)[2]"} <= set(lines)
+
+
+@pytest.mark.parametrize(("kind", "layers"), [("nested", {}), ("dependency", ARCS)])
+def test_other_models_take_vectors(run: Run, tmp_path: Path, kind: str, layers: dict[str, tuple[str, ...]]) -> None:
+    """Nested taggers as they are, dependency parsers as a tree of classes."""
+    (tmp_path / "a.vec").write_text("3 2\nAda 1 0\nwrote 0 1\nAda 5 5\n", encoding="utf-8")
+    some = [Sentence(("Ada", "wrote"), layers, (Span(0, 1, "PER"),), id=str(i)) for i in range(8)]
+    write_jsonl(some, tmp_path / "train.jsonl")
+    given = ("--train", tmp_path / "train.jsonl", "--vectors", f"v={tmp_path / 'a.vec'}", "--output", tmp_path / "m")
+    code, _, err = run("train", kind, *given, "--iterations", 2)
+    assert code == 0, err
+    assert "word that already has a vector, left out" in err
+    stored = json.dumps(load_model(tmp_path / "m", kind)[0])
+    assert ("vector(v)" in stored) == (kind == "nested")
+
+
 @pytest.mark.parametrize(("kind", "layers"), [("nested", {}), ("dependency", ARCS)])
 def test_other_models_take_raw_text_as_well(
     run: Run, raw: Path, tmp_path: Path, kind: str, layers: dict[str, tuple[str, ...]]
@@ -94,6 +121,11 @@ def test_lists_and_association_join_in(run: Run, data: Path, raw: Path, tmp_path
         (("--clusters", "."), "no clusters in this folder"),
         (("--lexicon", "places.txt"), "NAME=FILE"),
         (("--lexicon", "casing=places.txt"), "another one"),
+        (("--vectors", "empty.txt"), "empty file"),
+        (("--vectors", "bad.vec"), "bad.vec:3: 1 numbers where 2"),
+        (("--vectors", "bin.vec"), "ends within word 1 of 9"),
+        (("--vectors", "v="), "FILE or NAME=FILE"),
+        (("--vectors", "casing=places.txt"), "another one"),
         (("--save-clusters", "kept"), "needs --unlabelled"),
     ],
 )
@@ -109,6 +141,8 @@ def test_what_is_wrong_is_told_in_one_line(
     Path("empty.txt").touch()
     Path("latin.txt").write_bytes(b"caf\xe9 au lait\n")
     Path("places.txt").write_text("London\n", encoding="utf-8")
+    Path("bad.vec").write_text("2 2\nrose 1 2\nlily 1\n", encoding="utf-8")
+    Path("bin.vec").write_bytes(b"9 2\nrose \0\1")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "bad.paths").write_text("01\tLondon\t3\nnonsense\n", encoding="utf-8")
     given = (given[0], given[1].replace("bad.paths", str(tmp_path / "sub" / "bad.paths")))

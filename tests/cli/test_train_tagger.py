@@ -293,7 +293,10 @@ def test_dev_without_a_layer_that_the_features_read(run: Run, data: Path, tmp_pa
         (["--init", "nosuch.dovetail"], "nosuch.dovetail: cannot be read"),
         (["--loss", "perceptron"], "not smooth"),
         (["--batch", "4"], "--batch is for --optimiser"),
-        (["--patience", "4"], "needs --dev"),
+        (["--patience", "4", "--cross-validate", "0"], "needs --dev"),
+        (["--cross-validate", "3", "--dev", "train.conll"], "--cross-validate is for training without dev data"),
+        (["--cross-validate", "1"], "cross_validate=1: choose 0, or 2 or more"),
+        (["--cross-validate", "99"], "there are 60 training sentences to hold out; choose fewer parts, or 0"),
         (["--half", "--compact"], "choose one"),
     ],
 )

@@ -22,6 +22,7 @@ COMMANDS = {
     "evaluate": "evaluate.md",
     "explain": "explain.md",
     "pipeline": "pipelines.md#One file",
+    "pool": "pools.md#Models that you have",
     "info": "model-file.md#What is in it",
     "train dependency": "dependencies.md",
     "train entailment": "entailment.md",
@@ -38,6 +39,7 @@ COMMANDS = {
     "cluster exchange": "clusters.md#Exchange",
     "cluster assign": "clusters.md#Assign",
     "cluster tree": "clusters.md#Tree",
+    "embed": "vectors.md#Embed",
 }
 
 

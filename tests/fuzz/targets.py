@@ -11,6 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import dovetail
 from dovetail.errors import DovetailError
 from dovetail.text.report import ReadReport, ReadWarning
@@ -71,6 +73,8 @@ JUDGED = (
 )
 PATHS = b"00\tcat\t2\n01\tthe\t9\n01\ta\n1\tdog\t3\n"
 LEXICON = b"# cities\nLima\nNew York\nLyon\ttown\nLyon\ttown\textra\n\n" + b"x " * 60 + b"\n"
+VECTORS = b"3 2\nrose 0.5 -1\nlily 1e-3 0\n\xc3\x98rsted 4 6.25\n"
+BINARY = b"2 2\nrose \0\0\x80?\0\0\0@\nlily \0\0\x80\xbf\0\0\0\0\n"
 WORDS = "北京 大学\n人 ab\n\n3月 的\n".encode()
 FEATURES = (
     b'name = "mine"\nextends = "plain"\ntemplates = ["word[-1:2]", "shape[0]", "suffix(2, 3)[0]", "word[0] & pos[1]"]\n'
@@ -125,6 +129,15 @@ def _clusters(path: Path) -> None:
     from dovetail.features.resources.clusters import Clusters
 
     Clusters.of(Clustering.load(path, ReadReport()))
+
+
+def _vectors(path: Path) -> None:
+    from dovetail.features.resources.vectors import Vectors
+    from dovetail.vectors.table import VectorTable
+
+    table = VectorTable.read(path, report=ReadReport())
+    assert table.matrix.shape == (len(table.words), table.dimensions)
+    assert np.isfinite(Vectors.of(table).of_words(["rose", "roses"])).all()
 
 
 def _words(path: Path) -> None:
@@ -260,6 +273,8 @@ TARGETS = [
     Target("pairs-jsonl", ".jsonl", _files(JUDGED), _pairs),
     Target("pairs-tsv", ".tsv", _files(b"id\ttext\thypothesis\tlabel\n1\tIt rained.\tIt was wet.\tyes\n"), _pairs),
     Target("paths", ".paths", _files(PATHS), _clusters),
+    Target("vectors", ".vec", _files(VECTORS, VECTORS[4:], BINARY), _vectors),
+    Target("vectors.gz", ".vec.gz", lambda: [gzip.compress(VECTORS, mtime=0)], _vectors),
     Target("lexicon", ".txt", _files(LEXICON), _lexicon),
     Target("words", ".txt", _files(WORDS), _words),
     Target("features", ".toml", _files(FEATURES), _features),

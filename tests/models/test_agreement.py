@@ -13,7 +13,8 @@ from dovetail.columns import Columns
 from dovetail.features.compile.repeats import repeats
 from dovetail.models.batching import in_batches
 from dovetail.models.consistency.agreement import FLOOR, agreed
-from dovetail.models.tagger.estimator import as_sentences, half_loosened, whole_documents
+from dovetail.models.documents import half_loosened, whole_documents
+from dovetail.models.tagger.estimator import as_sentences
 from tests.models.corpus import made
 
 FEATURES = ["word[0]", "shape[0]", "word[-1]", "word[1]"]

@@ -13,7 +13,8 @@ from dovetail.models.dependency.training import ArcTraining
 from dovetail.models.domains.tagger import MultiDomainTagger
 from dovetail.models.joint.estimator import JointParser
 from dovetail.models.joint.training import JointTraining
-from dovetail.models.linear import LinearModel, LinearTraining
+from dovetail.models.linear.model import LinearModel
+from dovetail.models.linear.training import LinearTraining
 from dovetail.models.nested.estimator import NestedTagger
 from dovetail.models.parser.model import ParserModel
 from dovetail.models.segmenter.estimator import Segmenter

@@ -27,6 +27,11 @@ def _variants() -> dict[str, Kind]:
         "markov": KINDS["segments"]._replace(model=_with(KINDS["segments"].model, model="markov")),
         "order-2": KINDS["tagger"]._replace(model=_with(KINDS["tagger"].model, order=2)),
         "nested-tags": Kind(joint, tagged, [], []),
+        "hidden": KINDS["tagger"]._replace(model=_with(KINDS["tagger"].model, hidden=3, gain=0.02)),
+        "hidden-segments": KINDS["segments"]._replace(model=_with(KINDS["segments"].model, hidden=3, gain=0.02)),
+        "hidden-nested": KINDS["nested"]._replace(
+            model=_with(KINDS["nested"].model, hidden=2, activation="linear", gain=0.02)
+        ),
     }
 
 

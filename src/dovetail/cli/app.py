@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli import annotate, cluster, curve, demo, evaluate, explain, info, pipeline, select, train
+from dovetail.cli import (
+    annotate,
+    cluster,
+    curve,
+    demo,
+    embed,
+    evaluate,
+    explain,
+    info,
+    pipeline,
+    pool,
+    select,
+    train,
+)
 from dovetail.cli.command import Commands
 from dovetail.version import __version__
 
@@ -20,11 +33,12 @@ app = Commands(
 app.command()(annotate.annotate)
 app.add_typer(train.app, name="train")
 for command in (
-    evaluate.evaluate, pipeline.pipeline, explain.explain, info.info, demo.demo, select.select, curve.simulate,
-    curve.curve,
+    evaluate.evaluate, pipeline.pipeline, pool.pool, explain.explain, info.info, demo.demo, select.select,
+    curve.simulate, curve.curve,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(cluster.app, name="cluster")
+app.command()(embed.embed)
 
 # Typer brings its own copy of click, or once imported the package: either way this is its UsageError.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]

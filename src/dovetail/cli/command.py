@@ -23,14 +23,14 @@ GROUPS = {
         "pipeline.seed sigma restrict features order scheme longest normalise_width pos predict_layers tags "
         "predict_tags relations kind coupling vertical horizontal direction head_tags relax unaries threshold "
         "decode names parser reach ranked least folds min_count min_documents entity_min_documents hash_bits "
-        "bits observed_only"
+        "bits observed_only hidden activation hidden_inputs encoder tune_encoder encoder_size dropout"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",
-    "Resources": "unlabelled clusters lexicon association save_clusters",
+    "Resources": "unlabelled clusters vectors lexicon hints association save_clusters noise_text",
     "Learning": (
-        "loss optimiser l2 l1 iterations patience batch gain agree consistency engine coupled_training balance "
-        "calibrate seed threads init resume"
+        "loss optimiser l2 l1 decay noise pool pool_weights weights select_templates selection iterations patience "
+        "cross_validate batch gain agree consistency engine coupled_training balance calibrate seed threads init resume"
     ),
     "Output": (
         "output output_format annotate.threshold documents k_best marginals reliability conlleval as_json half compact "

@@ -26,7 +26,7 @@ class Reads:
     """Marks a parameter that names what is read: a file, a folder, or ``-`` for the standard input."""
 
     named: bool = False
-    """It is written ``NAME=FILE``."""
+    """It is written ``NAME=FILE``, or where a name is not needed ``FILE``."""
     folders: bool = True
     """A folder means the files in it."""
     stdin: bool = False
@@ -112,7 +112,8 @@ def _named(value: Any, role: Reads) -> Iterator[str]:
     if value is None and role.english:
         yield str(dovetail.embedded(dovetail.ENGLISH_MODEL))
     for one in _listed(value):
-        yield from filter(None, [one.partition("=")[2] if role.named else one])
+        _, equals, file = one.partition("=")
+        yield from filter(None, [file if role.named and equals else one])
 
 
 def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[FileId]:

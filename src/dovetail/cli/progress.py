@@ -45,7 +45,8 @@ class Reporter:
         """A pass of training is done; for ``Tagger.fit``."""
         done, of = progress.iteration, progress.limit
         standing = describe(progress, WATCH.seconds(within=progress.seconds))
-        self.standing(done, of, standing, f"iteration {done}/{of}")
+        part = "" if progress.part is None else "part {} of {} held out, ".format(*progress.part)
+        self.standing(done, of, standing, f"{part}iteration {done}/{of}")
 
 
 class Lines(Reporter):
@@ -117,7 +118,8 @@ def describe(progress: Progress, compiling: float = 0.0) -> str:
     >>> describe(Progress(iteration=10, limit=40, objective=1234.5, seconds=5, dev=61.2, best_dev=61.2))
     'objective 1,234.5, best dev 61.20, 5 s, at most 15 s left'
     """
-    dev = f", best dev {progress.best_dev:.2f}" if progress.best_dev is not None else ""
+    where = "dev" if progress.part is None else "cross-validated"
+    dev = f", best {where} {progress.best_dev:.2f}" if progress.best_dev is not None else ""
     left = replace(progress, seconds=max(progress.seconds - compiling, 0.0)).seconds_left
     return f"objective {progress.objective:,.1f}{dev}, {_times(progress.seconds, left)}"
 

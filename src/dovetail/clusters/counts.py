@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -119,60 +119,98 @@ def count_bigrams_of(
 
 
 def _count_text(counter: _Counter, source: Source, encoding: str, progress: Callable[[int], None] | None) -> None:
+    for words in words_of(source, encoding):
+        counter.add(words)
+        if progress is not None:
+            progress(counter.tokens)
+
+
+def words_of(source: Source, encoding: str = "utf-8", line_end: str = " ") -> Iterator[list[str]]:
+    """The words of a text, separated by white space, in pieces; ``line_end`` stands in the place of a line's end."""
     held = ""  # a word whose end is not yet read
     with open_text(source, encoding) as reader:
         for block in reader.blocks():
             text = held + block
-            words = text.split()
+            words = (text if line_end == " " else text.replace("\n", f" {line_end} ")).split()
             held = words.pop() if words and not text[-1].isspace() else ""
             if len(held) > LONGEST_WORD:
                 raise InputError(
                     f"a word of over {LONGEST_WORD:,} characters; words must be separated by white space", reader.name
                 )
-            counter.add(words)
-            if progress is not None:
-                progress(counter.tokens)
+            yield words
     if held:
-        counter.add([held])
+        yield [held]
+
+
+class Tally:
+    """How often each of some 64-bit keys was given: gathered, and now and then sorted and merged.
+
+    ``keys`` [distinct] in order and ``times`` [distinct], once ``merge`` was called.
+
+    >>> tally = Tally()
+    >>> tally.add(np.array([7, 3, 7]))
+    >>> tally.merge()
+    >>> tally.keys.tolist(), tally.times.tolist()
+    ([3, 7], [1, 2])
+    """
+
+    def __init__(self) -> None:
+        self.keys = np.empty(0, dtype=np.int64)
+        self.times = np.empty(0, dtype=np.int64)
+        self._held: list[Int64s] = []
+        self._held_size = 0
+
+    def add(self, keys: Int64s) -> None:
+        """Count some more."""
+        self._held.append(keys)
+        self._held_size += len(keys)
+        if self._held_size >= max(PAIRS_HELD, len(self.keys)):  # so that merging costs no more than sorting
+            self.merge()
+
+    def merge(self) -> None:
+        """Add what was gathered to the counts."""
+        keys, times = np.unique(np.concatenate([*self._held, np.empty(0, np.int64)]), return_counts=True)
+        self._held, self._held_size = [], 0
+        self.keys, self.times = _summed(np.concatenate([self.keys, keys]), np.concatenate([self.times, times]))
+
+
+class Numbers(defaultdict[str, int]):
+    """Words numbered by first appearance."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.default_factory = self.__len__
+
+    def of(self, words: Sequence[str]) -> Int64s:
+        """The number of each word, new ones among them. Shape [words]."""
+        return np.fromiter(map(self.__getitem__, words), dtype=np.int64, count=len(words))
 
 
 class _Counter:
-    """Words as they come, numbered by first appearance; pairs as 64-bit keys, sorted and merged now and then."""
+    """Words as they come, numbered by first appearance, and pairs of neighbours."""
 
     def __init__(self) -> None:
-        self.number: defaultdict[str, int] = defaultdict()
-        self.number.default_factory = self.number.__len__
+        self.number = Numbers()
         self.tokens = 0
         self.last = np.empty(0, dtype=np.int64)
-        self.held: list[Int64s] = []
-        self.held_size = 0
-        self.keys = np.empty(0, dtype=np.int64)
-        self.times = np.empty(0, dtype=np.int64)
+        self.pairs = Tally()
 
     def add(self, words: list[str]) -> None:
         """The next words of the text."""
         if not words:
             return
-        numbers = np.fromiter(map(self.number.__getitem__, words), dtype=np.int64, count=len(words))
+        numbers = self.number.of(words)
         self.tokens += len(words)
         run = np.concatenate([self.last, numbers])
         self.last = numbers[-1:].copy()
-        self.held.append(run[:-1] << 32 | run[1:])
-        self.held_size += len(run) - 1
-        if self.held_size >= max(PAIRS_HELD, len(self.keys)):  # so that merging costs no more than sorting
-            self._merge()
-
-    def _merge(self) -> None:
-        keys, times = np.unique(np.concatenate([*self.held, np.empty(0, np.int64)]), return_counts=True)
-        self.held, self.held_size = [], 0
-        self.keys, self.times = _summed(np.concatenate([self.keys, keys]), np.concatenate([self.times, times]))
+        self.pairs.add(run[:-1] << 32 | run[1:])
 
     def result(self, min_count: int, max_types: int | None) -> BigramCounts:
         """The counts, words by frequency; the counter is used up."""
-        self._merge()
-        first, second = self.keys >> 32, self.keys & 0xFFFFFFFF
+        self.pairs.merge()
+        first, second, times = self.pairs.keys >> 32, self.pairs.keys & 0xFFFFFFFF, self.pairs.times
         count = np.zeros(len(self.number), dtype=np.int64)
-        np.add.at(count, second, self.times)
+        np.add.at(count, second, times)
         count[0] += 1  # the text's first word follows none, and it has the first number
         order = np.argsort(-count, kind="stable")
         kept = order[: np.searchsorted(-count[order], -min_count, side="right")][:max_types]
@@ -180,7 +218,7 @@ class _Counter:
             raise DovetailError(f"no word is seen {min_count:,} times or more; give a lower min_count")
         rank = np.full(len(count), -1, dtype=np.int64)
         rank[kept] = np.arange(len(kept))
-        first, second, times = rank[first], rank[second], self.times
+        first, second = rank[first], rank[second]
         both = (first >= 0) & (second >= 0)
         first, second, times = first[both], second[both], times[both]
         by_row = np.argsort(first << 32 | second)

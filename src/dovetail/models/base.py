@@ -16,12 +16,15 @@ from dovetail.features.algebra.templates import call
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.losses import ROUGH
 from dovetail.learning.monitor import Monitor, Progress
+from dovetail.learning.optimisers.adam import Adam
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
 from dovetail.modelfile import Arrays, load_model, save_model
 from dovetail.models.annotator import Annotator
 from dovetail.models.answer import Answer
 from dovetail.models.batching import in_batches
+from dovetail.models.choices import Held
+from dovetail.models.folds import Chosen, cross_validated, parts_of
 from dovetail.models.inputs import annotated, as_sentences, check_count, check_type
 from dovetail.models.layers import LayerTaggers
 from dovetail.models.settings import setting_of
@@ -30,14 +33,19 @@ from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
 
-OPTIMISERS: dict[str, Any] = {"lbfgs": LBFGS, "sgd": SGD, "adagrad": AdaGrad, "perceptron": AveragedPerceptron}
+OPTIMISERS: dict[str, Any] = {
+    "lbfgs": LBFGS, "sgd": SGD, "adagrad": AdaGrad, "adam": Adam, "perceptron": AveragedPerceptron,
+}  # fmt: skip
+
+ENCODED = {"gain": 0.002, "batch": 16}
+"""What adam has for networks, unless the settings say otherwise."""
 
 FREE = frozenset(
-    "threads iterations patience features resources clusters agree consistency engine balance calibrate "
-    "predict_layers".split()
+    "threads iterations patience features resources clusters noise_text agree consistency engine balance calibrate "
+    "cross_validate predict_layers".split()
 )
 """Settings that may change between a training run and its continuation; features and resources are told by the data."""
-NOT_STORED = frozenset({"threads", "resources", "clusters"})
+NOT_STORED = frozenset({"threads", "resources", "clusters", "noise_text"})
 """Settings that are no part of a model file: the same data gives the same file on any number of cores."""
 
 
@@ -111,10 +119,11 @@ class Estimator(Annotator):
     ) -> Self:
         """Train. With ``dev``, keep the weights that score best there and stop when they no longer get better.
 
+        Without, models that have the setting ``cross_validate`` choose by parts of the training data what dev would.
         ``y`` has the answers, where the sentences ``X`` do not. ``init`` starts from another model's weights.
         ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end.
         ``progress`` hears of every pass, ``doing`` of what is being prepared. Ctrl-C ends training early with the best
-        weights so far; before the first pass there are none, and it is raised.
+        weights so far; before the first pass, and while parts are held out, there are none, and it is raised.
         """
         self.check_settings()
         run = Run(init, checkpoint, progress, doing or (lambda what: None))
@@ -135,10 +144,14 @@ class Estimator(Annotator):
         if held_out is not None:
             held_out = self._filled(held_out)
             monitor.dev_score = self._dev_scorer(training, held_out)
-        training.weight = self._minimise(training, monitor, run)
+            training.aside = held_out
+        chosen = cross_validated(self, corpus, training, run) if held_out is None else None
+        training.weight = self._minimise(training, monitor, run, None if chosen is None else chosen.passes)
         model = training.export(training.weight)
         self.card_["stopped"] = monitor.reason
         self.model_ = model
+        if chosen is not None:
+            self._keep_chosen(chosen)
         if held_out is not None:
             with self._keeping_what_there_is():
                 self.model_ = self._tuned(model, held_out, training)
@@ -172,6 +185,50 @@ class Estimator(Annotator):
         """The model with what is chosen on held-out sentences."""
         return model
 
+    # choosing without dev: see ``models.folds``
+
+    def _parts(self, training: Any, sentences: int) -> tuple[int, int]:
+        """Into how many parts so many sentences are dealt, and how many are held out in turn: 0 for none."""
+        return parts_of(self._setting("cross_validate") or 0, sentences)
+
+    def _judges(self, item: Any) -> bool:
+        """Whether the right answer to a training sentence is known in full, so that models can be judged by it."""
+        return True
+
+    def _comparable(self, training: Any, whole: Any) -> bool:
+        """Whether what is trained on some of the data answers the same questions as what is trained on all of it."""
+        return True
+
+    def _dev_counter(self, training: Any, held_out: list[Any]) -> Callable[[Any], Any]:
+        """As ``_dev_scorer``, but to counts [ways, 3] that can be added up: see ``models.choices``.
+
+        Where there are several ways to answer, that with the best score counts. A score that has no counts is taken for
+        that of as many things as there are words.
+        """
+        score, words = self._dev_scorer(training, held_out), float(sum(map(len, held_out)))
+        return lambda weight: np.array([[words, words, words * score(weight) / 100.0]])
+
+    def _held_structures(self, model: Any, training: Any) -> Any:
+        """What a model makes of the sentences held out from its training, where there is something to choose."""
+        return None
+
+    def _choice(self, held: Sequence[Held], model: Any) -> tuple[Any, float | None]:
+        """What is best for a model of all the data, from parts held out from others like it; their score with that.
+
+        None where there is nothing to choose but the number of passes.
+        """
+        return None, None
+
+    def _applied(self, model: Any, choice: Any) -> Any:
+        """The model with what ``_choice`` has found."""
+        return model
+
+    def _keep_chosen(self, chosen: Chosen) -> None:
+        self.model_ = self._applied(self.model_, chosen.choice)
+        self.card_["cross_validated"], self.card_["parts"] = chosen.score, chosen.parts
+        if chosen.passes is not None and self.card_["stopped"] == "limit":
+            self.card_["stopped"] = "cross-validation"
+
     def _held_out_score(self, held_out: list[Any], training: Any) -> float:
         """The score of the trained model on held-out sentences."""
         return self.score(held_out)
@@ -183,26 +240,32 @@ class Estimator(Annotator):
         return Monitor(report=run.progress, patience=self._setting("patience"), dev_every=self._dev_every())
 
     def _dev_every(self) -> int:
-        return self.dev_every if self._setting("optimiser") == "lbfgs" else 1
+        return self.dev_every if self._optimiser_name() == "lbfgs" else 1
 
     def _loss(self) -> str:
         """The loss by name; the perceptron has its own."""
         return "perceptron" if self._setting("optimiser") == "perceptron" else str(self._setting("loss"))
 
-    def _minimise(self, training: Any, monitor: Monitor, run: Run) -> Any:
-        """The best weights."""
-        start = training.start(None if run.init is None else run.init._model())
-        resume = None
-        if run.checkpoint is not None:
-            every = {name: v for name, v in self.get_params().items() if not isinstance(v, Estimator)}
-            settings = {name: value for name, value in every.items() if name.rpartition("__")[2] not in FREE}
-            saved = Checkpoint.of(run.checkpoint, settings, *training.fingerprint(), start)
+    def _minimise(self, training: Any, monitor: Monitor, run: Run, passes: int | None = None) -> Any:
+        """The best weights, after so many passes at most."""
+        start, resume = training.start(None if run.init is None else run.init._model()), None
+        if (saved := self._checkpoint(training, start, run)) is not None:
             resume, monitor.save = saved.load(), saved.save
             if resume is not None:
                 monitor.restore(resume)
         optimiser = self._optimiser(training)
+        if passes is not None:
+            optimiser = replace(optimiser, limit=passes)
         hints = {"curvature": training.curvature()} if isinstance(optimiser, LBFGS) else {}
         return optimiser.minimise(training.objective, training.prior, start, monitor, resume, **hints)
+
+    def _checkpoint(self, training: Any, start: Any, run: Run) -> Checkpoint | None:
+        """Where the run is saved, and taken up again, if a user wants it."""
+        if run.checkpoint is None:
+            return None
+        every = {name: v for name, v in self.get_params().items() if not isinstance(v, Estimator)}
+        settings = {name: value for name, value in every.items() if name.rpartition("__")[2] not in FREE}
+        return Checkpoint.of(run.checkpoint, settings, *training.fingerprint(), start)
 
     @contextmanager
     def _keeping_what_there_is(self) -> Iterator[None]:
@@ -398,8 +461,18 @@ class Estimator(Annotator):
         for f, value in settings:
             if (known := setting_of(f)) is not None:
                 known.check(f.name, value)
-        if (loss := self._setting("loss")) in ROUGH and self._setting("optimiser") == "lbfgs":
-            raise DovetailError(f"the {loss} loss is not smooth: use the optimiser perceptron, sgd or adagrad")
+        if self._setting("encoder") is not None:
+            chosen = self._setting("optimiser")
+            if chosen not in ("adam", self._usual("optimiser")):
+                raise DovetailError(f"optimiser={chosen!r}: an encoder is trained by adam")
+            if self._setting("cross_validate"):
+                raise DovetailError("cross_validate would train the encoder many times over: give dev data instead")
+        if self._setting("cross_validate") == 1:
+            raise DovetailError("cross_validate=1: choose 0, or 2 or more; one part leaves nothing to learn from")
+        if self._setting("cross_validate") and self._setting("pool") is not None:
+            raise DovetailError("cross_validate: a pool chooses on dev alone; leave out one of the two")
+        if (loss := self._setting("loss")) in ROUGH and self._optimiser_name() == "lbfgs":
+            raise DovetailError(f"the {loss} loss is not smooth: use the optimiser perceptron, sgd, adagrad or adam")
 
     def _threads(self) -> int:
         threads: int | None = self.get_params(deep=False)["threads"]
@@ -415,10 +488,30 @@ class Estimator(Annotator):
 
     def _optimiser(self, training: Any = None) -> Any:
         """The optimiser that the settings ask for, with its own defaults for what they leave open."""
-        name = self._setting("optimiser") or "lbfgs"
+        name = self._optimiser_name()
         wanted = {"limit": "iterations"} | ({} if name == "lbfgs" else {n: n for n in ("batch", "gain", "seed")})
+        wanted |= {"decay": "decay"} if name == "adam" else {}
         given = {argument: self._setting(setting) for argument, setting in wanted.items()}
+        if self._setting("encoder") is not None:
+            given |= {a: ENCODED[a] for a in ENCODED if given[a] in (None, self._usual(wanted[a]))}
         return OPTIMISERS[name](**{argument: value for argument, value in given.items() if value is not None})
+
+    def _optimiser_name(self) -> str:
+        """The optimiser: with an encoder, adam."""
+        return "adam" if self._setting("encoder") is not None else str(self._setting("optimiser") or "lbfgs")
+
+    def _usual(self, name: str) -> Any:
+        """The default of a setting."""
+        return next(f.default for f in fields(self) if f.name == name)
+
+    def _encoder_network(self, words: Sequence[Sequence[str]], head: str, **described: Any) -> Any:
+        """The encoder that the settings ask for, learnt from some sentences, with a head for a structure."""
+        from dovetail.neural.heads import learn_encoder, learn_network
+        from dovetail.neural.network import Network
+
+        told = {name: self._setting(name) for name in ("encoder", "tune_encoder", "encoder_size", "dropout", "seed")}
+        encoder = learn_encoder(words, *told.values())
+        return Network(learn_network(encoder, told["seed"], head, **described))
 
 
 @contextmanager

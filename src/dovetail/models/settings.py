@@ -106,7 +106,7 @@ loss = partial(
     help="What training minimises; the optimiser perceptron has a loss of its own.",
     choices=LOSSES,
 )
-optimiser = partial(setting, help="Optimiser.", choices=("lbfgs", "sgd", "adagrad", "perceptron"))
+optimiser = partial(setting, help="Optimiser.", choices=("lbfgs", "sgd", "adagrad", "adam", "perceptron"))
 l2 = partial(setting, help="Penalty on squared weights.", least=0, wanted="a penalty is zero or positive")
 l1 = partial(
     setting,
@@ -115,16 +115,52 @@ l1 = partial(
     least=0,
     wanted="a penalty is zero or positive",
 )
+hidden = partial(setting, default=0, help="Units of a hidden layer between features and labels; 0 for none.", least=0)
+activation = partial(
+    setting, default="tanh", help="What the units of the hidden layer do.", choices=("tanh", "relu", "linear")
+)
+hidden_inputs = partial(
+    setting,
+    default="all",
+    help="Features that the hidden layer sees; the others are scored without it.",
+    choices=("all", "vectors", "discrete"),
+)
+encoder = partial(
+    setting,
+    default=None,
+    help="A network that scores beside the features: lstm or cnn (words and their letters), or the folder of a "
+    "Hugging Face encoder.",
+    metavar="NAME|FOLDER",
+    file=True,
+    shown="none",
+)
+tune_encoder = partial(setting, default=False, help="Also train the weights of a Hugging Face encoder.")
+encoder_size = partial(setting, default=100, help="Units of the encoder's BiLSTM, in each direction.", least=1)
+dropout = partial(
+    setting, default=0.4, help="Share of the encoder's units left out at each step.", least=0, below=1,
+    wanted="choose 0 or more, and less than 1",
+)  # fmt: skip
+noise = partial(
+    setting,
+    default=None,
+    help="Train as if features were noised: dropout:P, gaussian:S or words:P.",
+    metavar="KIND:X",
+    shown="off",
+)
+noise_text = partial(setting, default=(), help="Raw sentences whose features are noised, too.", hidden=True)
 iterations = partial(setting, help="Maximum number of passes over the data.", least=1, shown="depends on the optimiser")
 batch = partial(
     setting, default=None, help="Sentences per step; not for lbfgs.", least=1, shown="depends on the optimiser"
 )
 gain = partial(
     setting,
-    help="Step size of sgd and adagrad.",
+    help="Step size of sgd, adagrad and adam.",
     above=0,
     wanted="a step size is positive",
     shown="depends on the optimiser",
+)
+decay = partial(
+    setting, default=0.0, help="What adam takes off weights at each step, times the step size (AdamW).", least=0
 )
 min_count = partial(setting, help="Minimum number of occurrences of a feature.", least=1)
 min_documents = partial(setting, default=1, help="Minimum number of documents that have a feature.", least=1)
@@ -135,6 +171,29 @@ hash_bits = partial(
     least=8,
     most=31,
     shown="off",
+)
+pool = partial(
+    setting,
+    default=None,
+    help="Train several experts and pool them: random:N, sequential:N, elitist:N, or groups of templates.",
+    metavar="HOW",
+    shown="off",
+)
+pool_weights = partial(
+    setting,
+    default="uniform",
+    help="Mixing weights of a pool; learnt on dev, or else on a fifth of the training data.",
+    choices=("uniform", "learnt"),
+)
+select_templates = partial(
+    setting, default=False, help="First drop the templates that a group lasso can do without, and say which."
+)
+selection = partial(
+    setting,
+    default=0.1,
+    help="How strict --select-templates is: a template that says no more than chance would goes at about 1.",
+    above=0,
+    wanted="choose a positive number",
 )
 sigma = partial(setting, least=0, wanted="a standard deviation is zero or positive")
 calibrate = partial(setting, default=True, help="Calibrate the probabilities on dev.")
@@ -147,6 +206,11 @@ consistency = partial(
     choices=("none", "agree", "graph"),
 )
 engine = partial(setting, default="bp", help="Engine that answers the graph.", choices=("bp", "dual", "gibbs", "ilp"))
+cross_validate = partial(
+    setting,
+    help="Parts of the training data, each held out in turn, to choose by what --dev would; 0 for none.",
+    least=0,
+)
 patience = partial(setting, help="Number of scores on dev without improvement to stop after.", least=1)
 seed = partial(setting, default=1, help="Seed of the random number generator.", least=0)
 threads = partial(

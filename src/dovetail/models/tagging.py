@@ -57,7 +57,7 @@ def pos_tagger(
     features = FeatureSet.from_lines("pos", lines, (), clusters or {})
     return Tagger(
         features=features, target=layer, l2=0.05, iterations=60, min_count=1, observed_only=True, constrain=False,
-        calibrate=False, balance=False, consistency="none", seed=seed, threads=threads,
+        calibrate=False, balance=False, consistency="none", cross_validate=0, seed=seed, threads=threads,
     )  # fmt: skip
 
 

@@ -38,6 +38,8 @@ class Training:
     """See ``learning.priors``."""
     dev: Callable[[Any], Any]
     """From weights to the structures of held-out sentences, which are compiled once; where there are any."""
+    aside: list[Any] | None = None
+    """Held-out sentences with their answers, where there are any."""
     weight: Floats
     """What was found, [parameters]."""
     tuned: Any

@@ -21,6 +21,10 @@ FILE, FILES, NAMED = Path | None, list[Path] | None, list[str] | None
 PAIR = Reads(named=True)
 CLUSTER_FILES = Writes(inside=("brown.paths", "exchange.paths", "fine.paths"))
 UNLABELLED = "Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated."
+HINTS = "Another tagger whose answers are features: english (the model that comes with dovetail), or NAME=FILE."
+NOISE_TEXT = "Raw text to noise as well, words separated by spaces (may be .gz); may be repeated."
+
+VECTORS = "Word vectors: word2vec, GloVe or fastText (may be .gz); may be repeated."
 
 COMMON: dict[str, tuple[Any, Param]] = {
     "output": (Path, options.output("FILE", "Write the model to this file.", Writes(beside=(".checkpoint",)))),
@@ -37,8 +41,11 @@ COMMON: dict[str, tuple[Any, Param]] = {
     "encoding": (str, options.ENCODING),
     "unlabelled": (FILES, option("RAW", UNLABELLED, Reads())),
     "clusters": (FILES, option("PATHS", "Existing clusters: a file or a folder; may be repeated.", Reads())),
+    "vectors": (NAMED, option("[NAME=]FILE", VECTORS, PAIR)),
     "lexicon": (NAMED, option("NAME=FILE", "A list of names, one per line; may be repeated.", PAIR)),
+    "hints": (NAMED, option("MODEL", HINTS, Reads(named=True))),
     "association": (FILES, option("RAW", "Raw text to count word associations in; may be repeated.", Reads())),
+    "noise_text": (FILES, option("RAW", NOISE_TEXT, Reads())),
     "save_clusters": (FILE, option("FOLDER", "Save the clusters of --unlabelled here, for --clusters.", CLUSTER_FILES)),
     "init": (FILE, option("MODEL", "Start from the weights of this model.", Reads())),
     "resume": (bool, switch("Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists.")),

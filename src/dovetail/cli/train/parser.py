@@ -11,11 +11,11 @@ from dovetail.cli.corpus import FormatOfTrees
 from dovetail.cli.dependencies import check_heads
 from dovetail.cli.options import option
 from dovetail.cli.train.domains import DependencyDomains, Domains
-from dovetail.cli.train.training import Training
+from dovetail.cli.train.training import Training, cross_validation_lines
 from dovetail.errors import DovetailError
 from dovetail.models.dependency.settings import DependencySettings
 from dovetail.models.joint.settings import JointSettings
-from dovetail.models.parser.settings import TreeParserSettings
+from dovetail.models.parser.settings import ConstituencySettings
 
 TREES = option(None, "Format of the input files; trees are in brackets or jsonl.", shown="from the file name")
 
@@ -23,9 +23,10 @@ TREES = option(None, "Format of the input files; trees are in brackets or jsonl.
 class ParserTraining(Training):
     """Train a parser of constituent trees."""
 
-    kind, model, settings = "parser", "Parser", TreeParserSettings
+    kind, model = "parser", "Parser"
+    settings: ClassVar[type] = ConstituencySettings
     domains: ClassVar[type[Domains] | None] = Domains
-    takes = "domain dev_domain unlabelled clusters save_clusters init resume half"
+    takes = "domain dev_domain unlabelled clusters vectors save_clusters init resume half"
     learns = "Trees: brackets, or JSON lines with a field tree (may be .gz)"
     trained_on: ClassVar[Mapping[str, str]] = {"sentences": "tree", "tokens": "word"}
     own: ClassVar[Mapping[str, Any]] = {"input_format": (FormatOfTrees | None, TREES)}
@@ -40,10 +41,11 @@ class ParserTraining(Training):
 
     def results(self, model: Any, dev: Sequence[Any]) -> list[str]:
         """Bracket F1 on dev."""
-        return [] if model.card_["dev"] is None else [f"dev F1 {model.card_['dev']:.2f}"]
+        score = model.card_["dev"]
+        return cross_validation_lines(model.card_) if score is None else [f"dev F1 {score:.2f}"]
 
     def parts(self, model: Any) -> str:
-        """The grammar and the weights."""
+        """The grammar and the weights, of a pool those of all its parsers."""
         return ", ".join(count(model.card_[f"{noun}s"], noun) for noun in ("symbol", "rule", "weight"))
 
 
@@ -51,7 +53,7 @@ class JointTraining(ParserTraining):
     """Train one model of constituents and entities."""
 
     kind, model, settings, domains = "joint", "JointParser", JointSettings, None
-    takes = "trees_only entities_only unlabelled clusters save_clusters init resume half"
+    takes = "trees_only entities_only unlabelled clusters vectors save_clusters init resume half"
     too_long = "{} left out of training: too long, or entities on no constituent"
     learns = "JSON lines with trees and entities (may be .gz)"
 
@@ -85,7 +87,7 @@ class DependencyTraining(Training):
     """
 
     kind, model, settings, domains = "dependency", "DependencyParser", DependencySettings, DependencyDomains
-    takes = "domain dev_domain columns unlabelled clusters save_clusters init resume half"
+    takes = "domain dev_domain columns unlabelled clusters vectors save_clusters init resume half"
     answers = "relation"
     learns = "Sentences with heads, relations and tags (may be .gz)"
 

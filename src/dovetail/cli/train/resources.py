@@ -13,13 +13,14 @@ from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
     from dovetail.clusters.clustering import Clustering
+    from dovetail.text.report import ReadReport
 
 RESERVED = {"brown", "exchange", "fine", "casing", "association"}
 """Names that the recipe gives to what it makes."""
 
 
-def word_resources(reporter: Reporter, given: Any, threads: int | None) -> dict[str, Any]:
-    """Everything that was asked for, by the names that templates use."""
+def word_resources(reporter: Reporter, given: Any, threads: int | None, real: bool = True) -> dict[str, Any]:
+    """Everything that was asked for, by the names that templates use; vectors as clusters, where ``real`` is false."""
     from dovetail.features.resources.recipe import as_resources, read_clusterings
     from dovetail.text.report import ReadReport
 
@@ -36,8 +37,41 @@ def word_resources(reporter: Reporter, given: Any, threads: int | None) -> dict[
         learnt = _learnt(given.unlabelled, given.encoding, threads, reporter, given.save_clusters)
         clusterings = {**{f"{name}_" if name in learnt else name: c for name, c in clusterings.items()}, **learnt}
     found: dict[str, Any] = {**lists, **as_resources(clusterings)}
+    found |= read_vectors(reporter, given.vectors or (), {*found, *RESERVED}, real)
+    found |= read_hints(given.hints or (), {*found, *RESERVED})
     how = {"unit": "word", "encoding": given.encoding, "progress": reporter.counted}
     return found | _association(given.association, reporter, **how)
+
+
+def read_vectors(reporter: Reporter, given: Sequence[str], taken: Iterable[str], real: bool = True) -> dict[str, Any]:
+    """Tables of vectors by name, from NAME=FILE or FILE; if not ``real``, the trees of classes that they make."""
+    from dovetail.features.resources.recipe import free_name
+    from dovetail.text.report import ReadReport
+
+    names, found = set(taken), {}
+    report = ReadReport()
+    for one in given:
+        name, equals, file = one.partition("=")
+        if not equals:
+            name, file = free_name(Path(one), names, "vectors"), one
+        if not (name and file):
+            raise DovetailError(f"--vectors {one}: give it as FILE or NAME=FILE")
+        if name in names:
+            raise DovetailError(f"--vectors {one}: the name {name!r} is taken by another resource; use another one")
+        names.add(name)
+        reporter.doing(f"reading {file}")
+        found[name] = _vectors(file, report, real)
+    warn_all(report.lines())
+    return found
+
+
+def _vectors(file: str, report: ReadReport, real: bool) -> Any:
+    from dovetail.features.resources.clusters import Clusters
+    from dovetail.features.resources.vectors import Vectors
+    from dovetail.vectors.halving import halved
+    from dovetail.vectors.table import VectorTable
+
+    return Vectors.read(file, report=report) if real else Clusters.of(halved(VectorTable.read(file, report=report)))
 
 
 def character_resources(reporter: Reporter, given: Any, width: bool) -> dict[str, Any]:
@@ -58,7 +92,50 @@ def character_resources(reporter: Reporter, given: Any, width: bool) -> dict[str
         found["variety"] = Variety.count(_characters(unlabelled, width, given.encoding))
     lists = read_lexicons(given.lexicon or (), unit="char")
     _check_names(lists, found)
-    return found | lists
+    found |= lists
+    return found | read_vectors(reporter, given.vectors or (), found)
+
+
+def raw_sentences(paths: Sequence[Path], encoding: str, words: int) -> tuple[list[Any], bool]:
+    """The first sentences of raw texts, of so many words in all, and whether there are more.
+
+    A line is a sentence, and spaces are between words; files may also be annotated.
+    """
+    from dovetail.text import formats
+    from dovetail.text.words import read_lines
+
+    def every() -> Iterator[Sequence[str]]:
+        for path in paths:
+            if formats.guess_format(path) not in (None, "text"):
+                yield from (s.words for s in formats.sentences(path, encoding=encoding))
+            else:
+                yield from map(str.split, read_lines(path, encoding))
+
+    found: list[Any] = []
+    for sentence in filter(len, every()):
+        if words <= 0:
+            return found, True
+        found.append(list(sentence))
+        words -= len(sentence)
+    if not found:
+        raise DovetailError(f"--noise-text {paths[0]}: there are no words")
+    return found, False
+
+
+def read_hints(given: Sequence[str], taken: Iterable[str]) -> dict[str, Any]:
+    """Other taggers by name, from NAME=FILE, or ``english`` for the model that comes with dovetail."""
+    from dovetail import ENGLISH_MODEL, embedded
+    from dovetail.models.hints import Hints
+
+    names, found = set(taken), {}
+    for one in given:
+        name, equals, file = one.partition("=")
+        if not name or (equals and not file) or (not equals and one != "english"):
+            raise DovetailError(f"--hints {one}: give english, or another tagger as NAME=FILE")
+        if name in names or name in found:
+            raise DovetailError(f"--hints {one}: the name {name!r} is taken by another resource; use another one")
+        found[name] = Hints.read(file or embedded(ENGLISH_MODEL))
+    return found
 
 
 def _check_names(lists: Iterable[str], taken: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ class SegmenterTraining(Training):
     """Train a segmenter of Chinese words, or of entities."""
 
     kind, model, settings = "segmenter", "Segmenter", SegmenterSettings
-    takes = "columns association unlabelled clusters lexicon init resume half"
+    takes = "columns association unlabelled clusters vectors lexicon noise_text init resume half"
     learns = "A .txt file with words separated by spaces, or annotated text with entities (may be .gz)"
     own: ClassVar[Mapping[str, Any]] = {
         "unlabelled": (FILES, option("RAW", UNLABELLED, Reads())),
@@ -36,12 +37,21 @@ class SegmenterTraining(Training):
     trained_on: ClassVar[Mapping[str, str]] = {"sentences": "sentence", "segments": "segment"}
     too_long = "{} left out because a segment is too long; see --longest"
 
-    def new(self) -> Any:
-        """A segmenter of words, if the file is text and nothing else was said, or of a layer."""
+    @cached_property
+    def words(self) -> bool:
+        """Whether words are learnt: if the file is text and nothing else was said."""
         from dovetail.text.formats import guess_format
 
-        format = guess_format(self.given.train or "")
-        self.words = self.corpora.format is None and "target" not in self.chosen and format == "text"
+        told = self.corpora.format is not None or "target" in self.chosen
+        return not told and guess_format(self.given.train or "") == "text"
+
+    def parts_held_out(self) -> int | None:
+        """None of words, unless it is asked for."""
+        found = super().parts_held_out()
+        return 0 if found is None and self.words else found
+
+    def new(self) -> Any:
+        """A segmenter of words, or of a layer."""
         self.chosen["target"] = None if self.words else self.chosen.get("target", "ner")
         return super().new()
 

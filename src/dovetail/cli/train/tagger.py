@@ -21,7 +21,10 @@ class TaggerTraining(Training):
     """Train a tagger of entities, chunks or parts of speech."""
 
     kind, model, settings, domains = "tagger", "Tagger", TaggerSettings, TaggerDomains
-    takes = "domain dev_domain columns unlabelled clusters lexicon association save_clusters init resume half compact"
+    takes = (
+        "domain dev_domain columns unlabelled clusters vectors lexicon hints association save_clusters noise_text init "
+        "resume half compact"
+    )
     learns = "Annotated text to learn from (may be .gz)"
     first = "extracting features"
 
@@ -78,7 +81,7 @@ class NestedTraining(Training):
     """Train a tagger of entities within entities."""
 
     kind, model, settings = "nested", "NestedTagger", NestedSettings
-    takes = "columns unlabelled clusters lexicon save_clusters init resume half"
+    takes = "columns unlabelled clusters vectors lexicon hints save_clusters noise_text init resume half"
     learns = "Sentences with entities, nested or not (may be .gz)"
     first = "extracting features"
 

@@ -21,13 +21,16 @@ from dovetail.cli.scores import score
 from dovetail.cli.train.domains import Domains
 from dovetail.cli.train.doubts import dev_doubts
 from dovetail.cli.train.options import DEFAULTS, choices_of, common_options, given_settings, setting_options
-from dovetail.cli.train.resources import word_resources
+from dovetail.cli.train.resources import raw_sentences, word_resources
 from dovetail.errors import DovetailError, InputError
 
 ENDING = "Ctrl-C ends training early and saves the best weights so far; the exit code is then 0."
+NOISE_WORDS = 5
+"""So many raw words are noised for each labelled one: more of them make each pass longer, and say little more."""
 STOPPED = {
     "converged": "the objective no longer falls",
     "dev": "the score on dev no longer rises",
+    "cross-validation": "after the number of iterations that scored best in cross-validation",
     "limit": "reached the maximum number of iterations",
     "interrupted": "interrupted; these are the best weights so far",
 }
@@ -102,6 +105,7 @@ class Training:
             lines.append(f"trained in {seconds:.1f} s")
         else:
             lines, parts = self.results(model, held_out.get("", [])), self.parts(model)
+            lines = [*pool_lines(card), *template_lines(card), *lines]
             lines += [*([""] if lines else []), f"trained on {self.data(card)} in {seconds:.1f} s"]
         print(*lines, f"stopped: {STOPPED.get(card['stopped'], card['stopped'])}", sep="\n")
         print(f"model: {given.output} ({file_size(given.output)}, {parts})")
@@ -122,15 +126,34 @@ class Training:
         if given.half and given.compact:
             raise DovetailError("--half and --compact are two ways to store weights: choose one (compact is smaller)")
         optimiser = chosen.get("optimiser", getattr(self.settings, "optimiser", None))
+        if chosen.get("encoder") is not None and "optimiser" not in chosen:
+            optimiser = "adam"  # whatever is usual
         if "batch" in chosen and optimiser == "lbfgs":
             *some, last = [name for name in choices_of(self.settings, "optimiser") if name != "lbfgs"]
             raise DovetailError(f"--batch is for --optimiser {', '.join(some)} or {last}")
-        if "gain" in chosen and optimiser not in ("sgd", "adagrad"):
-            raise DovetailError("--gain is for --optimiser sgd or adagrad")
-        if "patience" in chosen and given.dev is None and not given.dev_domain:
-            raise DovetailError("--patience counts scores on dev, so it needs --dev")
+        if "gain" in chosen and optimiser not in ("sgd", "adagrad", "adam"):
+            raise DovetailError("--gain is for --optimiser sgd, adagrad or adam")
+        if "decay" in chosen and optimiser != "adam":
+            raise DovetailError("--decay is for --optimiser adam")
+        if given.noise_text and "noise" not in chosen:
+            raise DovetailError("--noise-text is raw text for noise: choose some, such as --noise dropout:0.5")
+        if given.noise_text and self.several is not None and self.several.files:
+            raise DovetailError("--noise-text is for one domain: leave it out, or give --train in place of --domain")
+        held_out = given.dev is not None or given.dev_domain
+        parts = self.parts_held_out()
+        if parts and held_out:
+            raise DovetailError("--cross-validate is for training without dev data: leave out one of the two")
+        if parts and given.domain:
+            raise DovetailError("--cross-validate is not for several domains: give --dev-domain, or leave it out")
+        if "patience" in chosen and not held_out and parts == 0:
+            raise DovetailError("--patience counts scores on dev or in cross-validation, so it needs --dev")
         if missing := [path for path in given.clusters or () if not path.exists()]:
             raise InputError("no such file", missing[0])
+
+    def parts_held_out(self) -> int | None:
+        """Into how many parts the training data is dealt where there is no dev; None where the data decides."""
+        found: int | None = self.chosen.get("cross_validate", getattr(self.settings, "cross_validate", 0))
+        return found
 
     def new(self) -> Any:
         """The estimator with its settings, which are right, not trained."""
@@ -150,6 +173,11 @@ class Training:
         for line in will_predict(known):
             say(line)
         self.add_resources(model, reporter)
+        if self.given.noise_text:
+            words = NOISE_WORDS * sum(map(len, sentences))
+            model.noise_text, rest = raw_sentences(self.given.noise_text, self.given.encoding, words)
+            if rest:
+                say(f"noise: the first {count(len(model.noise_text), 'sentence')} of the raw text, and not the rest")
         if self.first:
             reporter.doing(self.first)
 
@@ -180,12 +208,13 @@ class Training:
         return [name for name in model.features_for(sentences).columns if name != "word"]
 
     def add_resources(self, model: Any, reporter: Reporter) -> None:
-        """Give the model what raw text, clusters and lists say of words; some models know clusters alone."""
-        made = word_resources(reporter, self.given, model.threads)
-        if hasattr(model, "resources"):
+        """Give the model what raw text, clusters, vectors and lists say of words; some models know clusters alone."""
+        real = hasattr(model, "resources")
+        made = word_resources(reporter, self.given, model.threads, real)
+        if real:
             model.resources = made
         elif made:
-            del made["casing"]
+            made.pop("casing", None)
             model.clusters = made
 
     def remarks(self, model: Any, dev: Sequence[Any]) -> list[str]:
@@ -202,7 +231,7 @@ class Training:
         from dovetail.evaluate import scores_table
 
         if not dev:
-            return []
+            return cross_validation_lines(model.card_)
         found, kind = list(model.annotate(dev)), KINDS.get(self.kind)
         scores = scores_table(score(dev, found, model.target)) if kind is None else kind.report(kind.scores(dev, found))
         return [scores]
@@ -214,6 +243,13 @@ class Training:
     def parts(self, model: Any) -> str:
         """How large the model is, besides its bytes."""
         return count(len(model.classes_), self.answers)
+
+
+def cross_validation_lines(card: Mapping[str, Any]) -> list[str]:
+    """The score that took the place of one on dev, if there is one."""
+    if "cross_validated" not in card:
+        return []
+    return [f"cross-validated: {card['cross_validated']:.2f} ({count(card['parts'], 'part')} held out in turn)"]
 
 
 def command_of(training: type[Training]) -> Callable[..., None]:
@@ -228,6 +264,22 @@ def command_of(training: type[Training]) -> Callable[..., None]:
     train.__name__ = f"train_{training.kind}"
     train.__doc__ = f"{inspect.getdoc(training)}\n\n{ENDING}"
     return options.with_parameters(train, sorted(all_of_them, key=lambda one: place_of(one.name)))
+
+
+def template_lines(card: Mapping[str, Any]) -> list[str]:
+    """Which templates were selected, the weightiest first, and which were not."""
+    if "templates" not in card:
+        return []
+    kept, dropped = card["templates"]["kept"], card["templates"]["dropped"]
+    lines = [f"{norm:8.2f}  {name}" for name, norm in sorted(kept.items(), key=lambda one: -one[1])]
+    gone = f"{count(len(dropped), 'template')} dropped: {'; '.join(dropped)}" if dropped else "no template dropped"
+    return [f"{count(len(kept), 'template')} kept, with the norm of their weights:", *lines, gone, ""]
+
+
+def pool_lines(card: Mapping[str, Any]) -> list[str]:
+    """The experts of a pool, and how much each counts."""
+    shares = card.get("pool", {})
+    return ["experts:", *(f"{share:8.3f}  {name}" for name, share in shares.items()), ""] if shares else []
 
 
 def file_size(path: Path) -> str:

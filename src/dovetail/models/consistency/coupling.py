@@ -33,6 +33,8 @@ STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Of which held-out text chooses."""
 USUAL = 0.4
 """Where there is no held-out text."""
+USUAL_AGREEMENT = 0.6
+"""In two passes, where too little is known of linked words."""
 
 
 @dataclass(frozen=True)

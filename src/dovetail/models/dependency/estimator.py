@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from dovetail.errors import DovetailError, InputError
 from dovetail.learning.losses import LOSSES
-from dovetail.learning.tuning import calibration
+from dovetail.learning.tuning import calibration, calibration_of
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer
 from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
+from dovetail.models.choices import Held
 from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows, joined, surest
+from dovetail.models.dependency.pool import ArcPool, trained_pool
 from dovetail.models.dependency.relations import TEMPLATES, with_arcs
 from dovetail.models.dependency.settings import DependencySettings
 from dovetail.models.dependency.training import ArcTraining, right_heads
@@ -67,7 +69,7 @@ class DependencyParser(DependencySettings, Estimator):
     batch_size: ClassVar[int] = 1_000_000
     dev_every: ClassVar[int] = 5
 
-    model_: DependencyModel | None = field(default=None, init=False, repr=False)
+    model_: DependencyModel | ArcPool | None = field(default=None, init=False, repr=False)
     relations_: Tagger | None = field(default=None, init=False, repr=False)
     tagger_: Tagger | None = field(default=None, init=False, repr=False)
 
@@ -93,6 +95,18 @@ class DependencyParser(DependencySettings, Estimator):
                 )
         return kept
 
+    def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
+        if self.pool is not None and (run.init is not None or run.checkpoint is not None):
+            raise DovetailError(
+                "a pool is trained in one go, without init and checkpoints (--init, --resume): "
+                "train its parsers one by one for that, and pool them"
+            )
+        super()._train(corpus, held_out, run)
+        if self.pool is not None and self.card_["stopped"] != "interrupted":
+            heads = [(own - 1).tolist() for own in gold_heads(corpus)[0]]
+            trained_pool(self, corpus, self._learnt, heads, held_out, run)
+        del self._learnt
+
     def _finish(self, corpus: list[Sentence], run: Run) -> None:
         self.relations_ = None
         if self.relations:
@@ -104,7 +118,6 @@ class DependencyParser(DependencySettings, Estimator):
             self.relations_ = self._new_relations().fit(arcs, known, progress=run.progress)
             if self.relations_.card_["stopped"] == "interrupted":
                 self.card_["stopped"] = "interrupted"
-        del self._learnt
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ArcTraining:
         heads, self.card_["projectivised"] = gold_heads(corpus)
@@ -122,11 +135,15 @@ class DependencyParser(DependencySettings, Estimator):
         training = ArcTraining.prepare(
             [s.words for s in corpus], tags, np.concatenate(heads), min_count=self.min_count, bits=self.bits,
             row_bits=max(8, self.bits - 6), l2=self.l2, threshold=self.threshold, clusters=self.clusters,
-            threads=self._threads(), loss=LOSSES[self._loss()],
+            threads=self._threads(), loss=LOSSES[self._loss()], network=self._network(corpus), seed=self.seed,
         )  # fmt: skip
         self.card_["pruned_gold_arcs"] = training.lost
         run.doing("training the parser")
         return training
+
+    def _network(self, corpus: Sequence[Sentence]) -> Any:
+        """The network that adds to the scores of arcs, with its first weights; None for none."""
+        return None if self.encoder is None else self._encoder_network([s.words for s in corpus], "arcs")
 
     def _dev_scorer(self, training: ArcTraining, held_out: list[Sentence]) -> Callable[[NDArray[np.float64]], float]:
         looked = self._look(held_out)
@@ -137,10 +154,21 @@ class DependencyParser(DependencySettings, Estimator):
         """Sentences whose tree lacks an arc, because it was not looked at, do not count."""
         if not self.calibrate or not len(training.dev_heads):
             return model
-        return model.scaled(calibration(training.dev(model.fine_weight), training.dev_heads))
+        return model.scaled(calibration(training.held_out(model), training.dev_heads))
+
+    def _held_structures(self, model: DependencyModel, training: ArcTraining) -> Any:
+        return training.dev(model.fine_weight), training.dev_heads
+
+    def _choice(self, held: Sequence[Held], model: Any) -> tuple[float, float | None]:
+        """The factor of all weights."""
+        known = [h.seen for h in held if len(h.seen[1])]
+        return calibration_of(known) if self.calibrate else 1.0, None
+
+    def _applied(self, model: DependencyModel, choice: float) -> DependencyModel:
+        return model.scaled(choice)
 
     def _held_out_score(self, held_out: list[Sentence], training: ArcTraining) -> float:
-        batch = training.dev(self._model().fine_weight)
+        batch = training.held_out(self._model())
         return right_heads(batch.best() if self.decode == "best" else surest(batch), training.dev_heads)
 
     def _learn_tags(
@@ -153,7 +181,7 @@ class DependencyParser(DependencySettings, Estimator):
     def _new_relations(self) -> Tagger:
         return Tagger(
             features=list(TEMPLATES), order=0, target="deprel", iterations=60, calibrate=False, predict_layers=False,
-            threads=self.threads,
+            cross_validate=0, threads=self.threads,
         )  # fmt: skip
 
     # answers
@@ -248,7 +276,7 @@ class DependencyParser(DependencySettings, Estimator):
         return header, arrays
 
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
-        self.model_ = DependencyModel.from_file(header, arrays)
+        self.model_ = (ArcPool if "arcs" in header else DependencyModel).from_file(header, arrays)
         self.clusters = self.model_.fine.clusters
         self.relations_ = unpacked_tagger(header["relations"], arrays, "relations")
         self.tagger_ = unpacked_tagger(header["tagger"], arrays, "tagger")
@@ -293,6 +321,11 @@ class DependencyParser(DependencySettings, Estimator):
     def _batch(self, sentences: Sequence[Sentence]) -> ProjectiveBatch:
         looked = self._look(sentences)
         return self._trees([s.words for s in looked.sentences], looked.tags)
+
+    def _right_trees(self, sentences: Sequence[Sentence]) -> tuple[ProjectiveBatch, Heads]:
+        """All trees of sentences that have one, and theirs."""
+        known = self._filled([s for s in sentences if len(s) <= LONGEST])
+        return self._batch(known), np.concatenate([NO_HEADS, *gold_heads(known)[0]])
 
     def _trees(self, words: Strings, tags: Strings) -> ProjectiveBatch:
         batch: ProjectiveBatch = self._model().batch(words, tags, self._threads())

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dovetail.arrays import offsets_of
 from dovetail.features.compile.arcs import COARSE, FINE, ArcFeatures
 from dovetail.features.resources.templates import packed, unpacked
+from dovetail.modelfile import NEURAL_VERSION
 from dovetail.scorers.arcs import ALL, ArcScorer, Booleans, Integers, Strings
 from dovetail.scorers.weights import frozen
 from dovetail.structures.projective import Places, ProjectiveBatch, ProjectivePotentials
@@ -33,6 +34,8 @@ class DependencyModel:
     fine_weight: NDArray[np.float32]
     threshold: float
     """The least probability by the coarse weights of an arc that is looked at; 0 looks at all."""
+    network: Any = None
+    """What adds to the scores of arcs, a ``neural.network.Network``; None for none."""
 
     def kept(self, words: Strings, tags: Strings, threads: int) -> Booleans:
         """The arcs that are looked at: [arcs]. The best coarse tree is among them."""
@@ -43,7 +46,7 @@ class DependencyModel:
         kept[arc_rows(batch.offsets, batch.best())] = True  # so that there is a tree
         return kept
 
-    def scorer(self, words: Strings, tags: Strings, threads: int, heads: Heads | None = None) -> tuple[ArcScorer, int]:
+    def scorer(self, words: Strings, tags: Strings, threads: int, heads: Heads | None = None) -> tuple[Any, int]:
         """What makes potentials of sentences from fine weights; with ``heads`` [words], their arcs are among those
         looked at, and it comes with how many of them would not have been."""
         kept, lost = self.kept(words, tags, threads), 0
@@ -51,29 +54,43 @@ class DependencyModel:
             right = arc_rows(offsets_of(words), heads)
             lost = int((~kept[right]).sum())
             kept[right] = True
-        return ArcScorer.of(self.fine, words, tags, threads, kept), lost
+        return self.with_network(ArcScorer.of(self.fine, words, tags, threads, kept), words), lost
+
+    def with_network(self, scorer: ArcScorer, words: Strings, **how: Any) -> Any:
+        """A scorer of arcs to which the network adds, if there is one; ``how`` is for ``BesideScorer``."""
+        if self.network is None:
+            return scorer
+        from dovetail.neural.beside import BesideScorer
+
+        return BesideScorer(scorer, self.network, self.network.inputs(words), **how)
 
     def batch(self, words: Strings, tags: Strings, threads: int) -> ProjectiveBatch:
         """All trees of new sentences."""
-        return self.scorer(words, tags, threads)[0].batch(self.fine_weight)
+        batch: ProjectiveBatch = self.scorer(words, tags, threads)[0].batch(self.fine_weight)
+        return batch
 
     def with_weights(self, weight: NDArray[np.floating[Any]]) -> DependencyModel:
-        """The model with other fine weights."""
-        return replace(self, fine_weight=frozen(weight.astype(np.float32)))
+        """The model with other fine weights, and others of the network if they are among these."""
+        own, rest = weight[: self.fine.weights], weight[self.fine.weights :]
+        network = self.network.with_weights(rest.astype(np.float64)) if len(rest) else self.network
+        return replace(self, fine_weight=frozen(own.astype(np.float32)), network=network)
 
     def scaled(self, factor: float) -> DependencyModel:
         """The model with all fine weights times a factor: the same ranking of trees, with other probabilities."""
-        return self.with_weights(self.fine_weight * np.float32(factor))
+        network = None if self.network is None else self.network.scaled(factor)
+        return replace(self.with_weights(self.fine_weight * np.float32(factor)), network=network)
 
     def arrays(self, half: bool) -> dict[str, NDArray[Any]]:
         """As named arrays for a model file."""
         fine = self.fine_weight.astype(np.float16) if half else self.fine_weight
         resources = packed(self.fine.clusters)[1]
-        return {"coarse.weight": self.coarse_weight, "fine.weight": fine, "fine.known": self.fine.known, **resources}
+        found = {"coarse.weight": self.coarse_weight, "fine.weight": fine, "fine.known": self.fine.known, **resources}
+        return found if self.network is None else found | self.network.arrays(half)
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
-        return {
+        network = {} if self.network is None else {"network": self.network.header(), "version": NEURAL_VERSION}
+        return network | {
             "coarse": {"row_bits": self.coarse.row_bits, "pair_bits": self.coarse.pair_bits},
             "fine": {"row_bits": self.fine.row_bits, "pair_bits": self.fine.pair_bits},
             "threshold": self.threshold,
@@ -93,7 +110,12 @@ class DependencyModel:
                 raise ValueError("the number of weights does not fit the features")
         if known.dtype != np.uint64 or np.any(known[1:] <= known[:-1]):
             raise ValueError("the known words are not in order")
-        return cls(coarse, weights[0], fine, weights[1], float(header["threshold"]))
+        network = None
+        if "network" in header:
+            from dovetail.neural.network import Network
+
+            network = Network.from_file(header["network"], arrays, None)
+        return cls(coarse, weights[0], fine, weights[1], float(header["threshold"]), network)
 
 
 def _bits(described: Mapping[str, Any]) -> tuple[int, int]:

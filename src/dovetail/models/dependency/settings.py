@@ -30,6 +30,11 @@ class DependencySettings:
         "Answer: the tree of the most probable arcs, or the most probable tree.",
         choices=("expected", "best"),
     )
+    encoder: str | None = settings.encoder()
+    """Not beside lbfgs: what then trains is adam."""
+    tune_encoder: bool = settings.tune_encoder()
+    encoder_size: int = settings.encoder_size()
+    dropout: float = settings.dropout()
     loss: str = settings.loss()
     optimiser: str = settings.optimiser("lbfgs")
     l2: float = settings.l2(3.0)
@@ -50,6 +55,11 @@ class DependencySettings:
     """Those left out are counted."""
     calibrate: bool = settings.calibrate()
     """One factor for all weights, which changes probabilities."""
+    cross_validate: int = settings.cross_validate(0, shown="")
     patience: int = settings.patience(3)
+    pool: int | None = setting(
+        None, "Number of different parsers that are trained, and asked together.", least=2, most=4, shown="one parser"
+    )
+    """Of arcs, and of the spans below words, in turn."""
     seed: int = settings.seed()
     threads: int | None = settings.threads()

@@ -23,6 +23,7 @@ from dovetail.models.training import Training
 from dovetail.scorers.arcs import ArcScorer, Strings
 from dovetail.scorers.weights import frozen
 from dovetail.structures.contract import Floats
+from dovetail.structures.projective import ProjectiveBatch
 
 COARSE_BITS = (10, 18)
 COARSE_SENTENCES = 3000  # more teach a few thousand weights nothing
@@ -30,7 +31,7 @@ COARSE_PASSES = 25
 COARSE_L2 = 0.1
 
 
-def arc_objective(scorer: ArcScorer, heads: Heads, loss: Loss = likelihood) -> Objective:
+def arc_objective(scorer: Any, heads: Heads, loss: Loss = likelihood) -> Objective:
     """The loss of trees with these heads [words], 0 for the root."""
     return Objective(scorer, of_tokens(heads, scorer.offsets), loss)
 
@@ -48,11 +49,14 @@ class ArcTraining(Training):
     """How many gold arcs the coarse weights would have left out; in training they are kept."""
     dev_heads: Heads = field(default_factory=lambda: np.empty(0, np.int32), init=False, repr=False)
     """The heads of held-out sentences, [words]."""
+    dev_text: Any = field(default=None, init=False, repr=False)
+    """The scorer of held-out sentences."""
 
     @classmethod
     def prepare(
         cls, words: Strings, tags: Strings, heads: Heads, *, min_count: int, bits: int, row_bits: int, l2: float,
         threshold: float, clusters: Mapping[str, Clusters], threads: int, loss: Loss = likelihood,
+        network: Any = None, seed: int = 1,
     ) -> ArcTraining:  # fmt: skip
         """Learn the coarse weights, leave out hopeless arcs, and look at the rest. heads: [words], 0 for the root."""
         fine = ArcFeatures.learn(words, min_count, row_bits, bits, clusters)
@@ -62,15 +66,21 @@ class ArcTraining(Training):
         small = frozen(coarse_weight.astype(np.float32)), frozen(start.astype(np.float32))
         model = DependencyModel(coarse, small[0], fine, small[1], threshold)
         scorer, lost = model.scorer(words, tags, threads, heads)
-        return cls(model, scorer, heads, arc_objective(scorer, heads, loss), Prior(l2), lost)
+        model = replace(model, network=network)
+        objective = arc_objective(model.with_network(scorer, words, training=True, seed=seed), heads, loss)
+        prior = Prior(l2, penalised=None if network is None else fine.weights)
+        return cls(model, scorer, heads, objective, prior, lost)
 
     def start(self, init: DependencyModel | None = None) -> Floats:
-        """Zeros, or the weights of another model."""
-        if init is None:
-            return np.zeros(self.scorer.parameters)
-        if len(init.fine_weight) != self.scorer.parameters:
+        """Zeros, or the weights of another model; and those of the network."""
+        if init is not None and len(init.fine_weight) != self.scorer.parameters:
             raise DovetailError("init has another number of weights: give it the same bits")
-        return init.fine_weight.astype(np.float64)
+        own = np.zeros(self.scorer.parameters) if init is None else init.fine_weight.astype(np.float64)
+        network = self.model.network
+        if network is None:
+            return own
+        like = init is not None and network.is_like(init.network)
+        return np.concatenate([own, (init.network if init is not None and like else network).weights()])
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""
@@ -83,6 +93,8 @@ class ArcTraining(Training):
 
     def of_domain(self, low: int, high: int) -> Domain:
         """Some of the sentences, with the weights that their arcs use; the arcs are those looked at in the whole."""
+        if self.model.network is not None:
+            raise DovetailError("domains share the weights of features: train them without an encoder")
         scorer, heads = self.scorer.some(np.arange(low, high)), self.heads[slice(*self.scorer.offsets[[low, high]])]
         own = replace(self, scorer=scorer, heads=heads, prior=Prior())
         guess = own.curvature()
@@ -95,8 +107,15 @@ class ArcTraining(Training):
 
     def dev_scorer(self, words: Strings, tags: Strings, heads: Heads) -> Callable[[Floats], float]:
         """From weights to the percentage of right heads [words] in held-out sentences, which are looked at once."""
-        self.dev, self.dev_heads = self.model.scorer(words, tags, self.scorer.threads)[0].batch, heads
+        self.dev_text, self.dev_heads = self.model.scorer(words, tags, self.scorer.threads)[0], heads
+        self.dev = self.dev_text.batch
         return lambda weight: right_heads(self.dev(weight).best(), heads)
+
+    def held_out(self, model: DependencyModel) -> ProjectiveBatch:
+        """The trees of held-out sentences by a model."""
+        scorer = self.dev_text if model.network is None else replace(self.dev_text, network=model.network)
+        batch: ProjectiveBatch = scorer.batch(model.fine_weight)
+        return batch
 
 
 def right_heads(found: Heads, heads: Heads) -> float:

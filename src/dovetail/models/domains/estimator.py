@@ -200,6 +200,8 @@ class MultiDomain(DomainSettings, Estimator):
         self.pattern.check_settings()
         if self.pattern._setting("l1"):
             raise DovetailError("domains share their weights by a Gaussian prior: l1 must be 0; use l2")
+        if self.pattern._setting("pool") is not None or self.pattern._setting("select_templates"):
+            raise DovetailError("domains are trained as one model: leave out pool and select_templates")
         if self.sigma is not None and self.strategy != "hierarchical":
             raise DovetailError(f"sigma is for the strategy hierarchical; {self.strategy} says itself what is shared")
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.modelfile import Arrays
+from dovetail.models.choices import Tuning
 from dovetail.models.tagger.labels import LabelSet
-from dovetail.models.tagger.model import ChainModel, Tuning
+from dovetail.models.tagger.model import ChainModel
 from dovetail.scorers.chain import TRANSITION
 from dovetail.scorers.weights import Weights
 
@@ -75,7 +76,8 @@ class DomainModel:
     def untuned(self, domain: str) -> ChainModel:
         """The model of a domain before dev data has had its say."""
         shared, added = self.shared, self.domains[domain]
-        parts = {part: weights.plus(added.parts[part]) for part, weights in shared.parts.items()}
+        straight = {part: weights for part, weights in shared.parts.items() if isinstance(weights, Weights)}
+        parts = {part: weights.plus(added.parts[part]) for part, weights in straight.items()}
         tables = {TRANSITION: shared.transition + added.transition}
         return replace(shared, parts=parts, tables=tables).within(added.labels)
 

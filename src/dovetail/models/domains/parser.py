@@ -58,7 +58,8 @@ class MultiDomainParser(MultiDomain):
             raise DovetailError(
                 "features='generative' has no weights to share: count the trees of each domain by itself"
             )
-
+        if self.parser.pool is not None:
+            raise DovetailError(f"pool={self.parser.pool}: parsers of several domains are one model; pool them later")
         if isinstance(self.parser, Parser) and self.parser.kind != "grammar":
             raise DovetailError(f"kind={self.parser.kind!r}: parsers of several domains have a grammar")
 

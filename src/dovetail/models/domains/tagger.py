@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 
 from dovetail.errors import DovetailError
 from dovetail.modelfile import Arrays
+from dovetail.models.choices import Tuning
 from dovetail.models.domains.estimator import Corpora, MultiDomain, pooled
 from dovetail.models.domains.model import Deviation, DomainModel
 from dovetail.models.domains.settings import TaggerDomainSettings
 from dovetail.models.domains.training import Domain, DomainTraining
-from dovetail.models.linear import CompactEstimator
+from dovetail.models.linear.compact import CompactEstimator
 from dovetail.models.tagger.domain import chain_domain
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagger.labels import LabelSet
-from dovetail.models.tagger.model import ChainTraining, Tuning
+from dovetail.models.tagger.model import ChainTraining
 from dovetail.models.training import Run
 from dovetail.text.sentence import Sentence
 

@@ -91,8 +91,14 @@ class JointParser(JointSettings, Parser):
         super().check_settings()
         if self.features == "generative":
             raise DovetailError("features='generative' is of parsers; a joint parser is trained")
+        if self.encoder is not None:
+            raise DovetailError("encoder is of parsers without a grammar; a joint parser has none")
+        if self.cross_validate:
+            raise DovetailError("cross_validate is of parsers; a joint parser chooses on dev alone")
         if self.engine != "bp" and not self._soft:
             raise DovetailError(f"engine={self.engine!r} is for coupling='soft': one grammar has one best tree")
+        if self.pool is not None:
+            raise DovetailError("pool is of parsers of trees alone; a joint parser is one model")
 
     def _examples(self, given: Any, answers: Sequence[Tree] | None, what: str) -> list[Sentence]:
         """Sentences with trees and flat entities; those of training fit their clean trees."""

@@ -40,6 +40,7 @@ class JointSettings(TreeParserSettings):
     """For the best F1; without dev it is 0.5."""
 
     not_shown: ClassVar[frozenset[str]] = frozenset(
-        "kind features vertical horizontal direction head_tags relax unaries threshold min_count".split()
+        "kind features vertical horizontal direction head_tags relax unaries threshold min_count cross_validate "
+        "encoder tune_encoder encoder_size dropout".split()
     )
     """Settings of a parser that the command line leaves out here."""

@@ -14,19 +14,21 @@ from dovetail.errors import DovetailError
 from dovetail.evaluate.entities import entity_scores
 from dovetail.evaluate.nested import NestedScores, nested_scores
 from dovetail.features.algebra.nested_sets import TAG_LINES, nested_features
-from dovetail.learning.tuning import smoothed
+from dovetail.learning.tuning import calibration_of, smoothed
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
 from dovetail.models.base import Estimator
+from dovetail.models.choices import Held, f1_of, summed
+from dovetail.models.folds import parts_of
 from dovetail.models.inputs import as_sentences, check_examples, check_probability, labelled
-from dovetail.models.linear import LinearEstimator
+from dovetail.models.linear.estimator import LinearEstimator
 from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import as_tree
 from dovetail.models.nested.model import NestedModel, NestedTraining, consistent, nested_training, spans_of
 from dovetail.models.nested.settings import NestedSettings
 from dovetail.models.segmenter.model import Spans, length_bound
 from dovetail.models.training import Run
-from dovetail.structures.contract import Floats
+from dovetail.structures.contract import Floats, Integers
 from dovetail.structures.nested import LONGEST, NestedBatch, NestedSegments
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import flat_tags
@@ -95,6 +97,12 @@ class NestedTagger(NestedSettings, LinearEstimator):
         text, tags = self._learn_layers(features, corpus, run.doing), self._tags(corpus)
         return nested_training(model, text, trees, tags, **self._how(self.min_count))
 
+    def check_settings(self) -> None:
+        """As for any model; parts of speech that are found beside entities have no noise."""
+        super().check_settings()
+        if self.noise is not None and self.pos == "joint":
+            raise DovetailError(f"noise={self.noise!r} is for models of entities alone: leave out pos='joint'")
+
     def entities(self, sentence: Sentence) -> tuple[Span, ...]:
         """The entities that a sentence is given with: its spans, or what its layer ``target`` spells."""
         return sentence.spans or sentence.entities(self.target)
@@ -123,47 +131,66 @@ class NestedTagger(NestedSettings, LinearEstimator):
         usual = replace(self, gain=self.gain or DEFAULT_GAIN, iterations=self.iterations or 15)
         return Estimator._optimiser(usual, training)
 
-    def _dev_scorer(self, training: NestedTraining, held_out: list[Sentence]) -> Callable[[Floats], float]:
+    def _dev_counter(self, training: NestedTraining, held_out: list[Sentence]) -> Callable[[Floats], Integers]:
         training.dev, gold = training.dev_scorer(held_out), [self.entities(s) for s in held_out]
         model = training.model
         thresholds = COARSE_THRESHOLDS if self.balance else (0.4,)
 
-        def dev_score(weight: Floats) -> float:
+        def counts(weight: Floats) -> Integers:
             found = spans_of(training.dev(weight), model.labels, min(thresholds))
-            return max(threshold_scores(found, gold, thresholds, model.flat))
+            return threshold_counts(found, gold, thresholds, model.flat)
 
-        return dev_score
+        return counts
+
+    def _answered(self, held_out: list[Sentence]) -> tuple[Sequence[Sentence], Sequence[Any]]:
+        return held_out, [as_tree(self.entities(s), self._longest, Counter()) for s in held_out]
 
     def _tuned(self, model: NestedModel, held_out: list[Sentence], training: Any) -> NestedModel:
-        gold, batch = [self.entities(s) for s in held_out], training.held_out()
+        (factor, *rest), _ = self._nested_choice([Held(model, held_out, training.held_out())], model)
+        training.tuned = training.held_out().scaled(factor)
+        return self._applied(model, (factor, *rest))
+
+    def _choice(self, held: Sequence[Held], model: Any) -> tuple[Any, float]:
+        return self._nested_choice(held, model)
+
+    def _applied(self, model: NestedModel, choice: Any) -> NestedModel:
+        factor, agreement, threshold = choice
+        return replace(model, factor=factor, agreement=agreement, threshold=threshold)
+
+    def _parts(self, training: Any, sentences: int) -> tuple[int, int]:
+        return parts_of(self.cross_validate, sentences)
+
+    def _nested_choice(self, held: Sequence[Held], model: NestedModel) -> tuple[tuple[float, float, float], float]:
+        """The factor of all potentials, and the strength of agreement and the threshold that then score best together.
+
+        With their score. Of equal ones, the least agreement and the threshold nearest to a half. Scores are smoothed
+        over neighbouring thresholds, for less luck in the choice.
+        """
+        gold = [[self.entities(s) for s in h.sentences] for h in held]
+        factor = model.factor
         if self.calibrate:
-            trees = [as_tree(spans, self._longest, Counter()) for spans in gold]
-            model = replace(model, factor=model.calibration(batch, held_out, trees))
-        training.tuned = batch.scaled(model.factor)
-        return self._agreeing_spans(model, training.tuned, held_out, gold) if self.agree or self.balance else model
+            trees = [[as_tree(spans, self._longest, Counter()) for spans in own] for own in gold]
+            known = (h.model.known(h.seen, h.sentences, own) for h, own in zip(held, trees, strict=True))
+            factor = calibration_of(one for each in known for one in each)
+        found = [spans_of(h.seen.scaled(factor), h.model.labels, LEAST) for h in held]
+        thresholds = THRESHOLDS.tolist() if self.balance else [model.threshold]
+        there = self.agree and any(s.document is not None for h in held for s in h.sentences)
+        best = (-1.0, 0.0, 0.0, (factor, model.agreement, model.threshold), 0.0)
+        for strength in STRENGTHS if there else (0.0,):
+            counts = []
+            for h, own, right in zip(held, found, gold, strict=True):
+                spans = agreed(h.sentences, own, strength) if strength else own
+                counts.append(threshold_counts(spans, right, thresholds, h.model.flat))
+            scores = [f1_of(each) for each in summed(counts)]
+            smooth = np.round(smoothed(scores), 9).tolist()
+            for rank, score, threshold in zip(smooth, scores, thresholds, strict=True):
+                made = (rank, -strength, -abs(threshold - 0.5), (factor, strength, threshold), score)
+                best = max(best, made, key=lambda each: each[:3])
+        return best[3], best[4]
 
     def _held_out_score(self, held_out: list[Any], training: Any) -> float:
         found = self._model().answer(training.tuned, held_out)
         return nested_scores([self.entities(s) for s in held_out], found).all.f1
-
-    def _agreeing_spans(
-        self, model: NestedModel, batch: NestedBatch, held_out: list[Sentence], gold: Spans
-    ) -> NestedModel:
-        """The model with the strength of agreement and the threshold that score best together.
-
-        Of equal ones, the least agreement and the threshold nearest to a half. Scores are smoothed over neighbouring
-        thresholds, for less luck in the choice.
-        """
-        found = spans_of(batch, model.labels, LEAST)
-        thresholds = THRESHOLDS.tolist() if self.balance else [model.threshold]
-        best = (-1.0, 0.0, 0.0, model)
-        for strength in STRENGTHS if self.agree and any(s.document is not None for s in held_out) else (0.0,):
-            spans = agreed(held_out, found, strength) if strength else found
-            scores = threshold_scores(spans, gold, thresholds, model.flat)
-            for score, threshold in zip(np.round(smoothed(scores), 9).tolist(), thresholds, strict=True):
-                made = replace(model, agreement=strength, threshold=threshold)
-                best = max(best, (score, -strength, -abs(threshold - 0.5), made), key=lambda each: each[:3])
-        return best[3]
 
     # answers
 
@@ -229,14 +256,14 @@ class NestedTagger(NestedSettings, LinearEstimator):
         self.model_ = NestedModel.from_file(header, arrays, functions)
 
 
-def threshold_scores(found: Spans, gold: Spans, thresholds: Sequence[float], flat: bool) -> list[float]:
-    """F1 of all entities in percent, at each of some thresholds of the probable ones."""
+def threshold_counts(found: Spans, gold: Spans, thresholds: Sequence[float], flat: bool) -> Integers:
+    """Entities there are, found and right, at each of some thresholds of the probable ones: [thresholds, 3]."""
 
-    def f1(threshold: float) -> float:
-        answers = [consistent(probable(spans, threshold), flat) for spans in found]
-        return entity_scores(gold, answers).f1
+    def counts(threshold: float) -> list[int]:
+        scores = entity_scores(gold, [consistent(probable(spans, threshold), flat) for spans in found])
+        return [scores.gold, scores.predicted, scores.correct]
 
-    return [f1(threshold) for threshold in thresholds]
+    return np.array([counts(threshold) for threshold in thresholds])
 
 
 def _with_spans(sentence: Sentence, spans: Sequence[Span]) -> Sentence:

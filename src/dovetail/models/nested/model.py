@@ -16,7 +16,8 @@ from dovetail.features.algebra.nested_sets import NestedFeatures
 from dovetail.features.compile.design import Compiler
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import probable
-from dovetail.models.linear import LinearModel, LinearTraining, numbers_in, span_compilers, taken_over
+from dovetail.models.linear.model import LinearModel, numbers_in, span_compilers, taken_over
+from dovetail.models.linear.training import LinearTraining
 from dovetail.models.nested.agreement import LEAST, agreed
 from dovetail.models.nested.gold import crossing, has_nested
 from dovetail.scorers.nested import JOINT, PHRASE, TAG, WORD, NestedForm, TaggedBatch, TaggedSegments, contexts
@@ -101,6 +102,37 @@ class NestedModel(LinearModel):
         found = agreed(sentences, spans_of(batch, self.labels, min(least, LEAST)), self.agreement)
         return [probable(spans, least) for spans in found]
 
+    def outputs_in(self, part: str, other: NestedModel) -> Integers:
+        """The number of each output in another model: of labels in no other segment and in others, and of tags."""
+        labels, tags = numbers_in(self.labels, other.labels), numbers_in(self.tags, other.tags)
+        if part == WORD:
+            return np.zeros(1, np.int64)
+        if part == TAG:
+            return tags
+        if part == JOINT:
+            context = np.append(0, np.where(labels < 0, -1, labels + 1))
+            both = context[:, None] * len(other.tags) + tags
+            return np.where((context[:, None] < 0) | (tags < 0), -1, both).ravel()
+        return np.concatenate([labels, np.where(labels < 0, -1, labels + len(other.labels))])
+
+    def tables_in(self, other: NestedModel) -> dict[str, Any]:
+        """The tables of labels and of what stands beside them, zero where the other model lacks a label."""
+        labels = numbers_in(self.labels, other.labels)
+        element = np.append(0, np.where(labels < 0, -1, labels + 1))
+        axes = {"nest": (element, labels), "sibling": (element,) * 3}
+        return {name: taken_over(other.tables[name], *axes.get(name, (element, element))) for name in self.form.shapes}
+
+    def kept_apart(self) -> dict[str, Any]:
+        """The labels of segments, the tags of words, and how long phrases are."""
+        return {"labels": sorted(self.labels), "tags": sorted(self.tags), "longest phrase": self.phrases}
+
+    def pooled(self, others: Sequence[NestedModel], mixing: Sequence[float]) -> NestedModel:
+        """The product, of the segments that all of them allow, with the mean of their thresholds."""
+        every = [self, *others]
+        found = super().pooled(others, [share * m.factor for share, m in zip(mixing, every, strict=True)])
+        threshold, longest = float(np.mean([m.threshold for m in every])), min(m.longest for m in every)
+        return replace(found, threshold=threshold, longest=longest, flat=any(m.flat for m in every), factor=1.0)
+
     def header(self) -> dict[str, Any]:
         """What is no array, for the header of a model file."""
         plain = ("phrases", "longest", "threshold", "flat", "factor")
@@ -131,26 +163,9 @@ class NestedModel(LinearModel):
 class NestedTraining(LinearTraining[NestedModel]):
     """A corpus of nested segments made ready."""
 
-    def outputs_in(self, part: str, init: NestedModel) -> Integers:
-        """The number of each output in another model: of labels in no other segment and in others, and of tags."""
-        labels, tags = numbers_in(self.model.labels, init.labels), numbers_in(self.model.tags, init.tags)
-        if part == WORD:
-            return np.zeros(1, np.int64)
-        if part == TAG:
-            return tags
-        if part == JOINT:
-            context = np.append(0, np.where(labels < 0, -1, labels + 1))
-            both = context[:, None] * len(init.tags) + tags
-            return np.where((context[:, None] < 0) | (tags < 0), -1, both).ravel()
-        return np.concatenate([labels, np.where(labels < 0, -1, labels + len(init.labels))])
-
     def shared_in(self, init: NestedModel) -> Floats:
         """The tables of labels and of what stands beside them."""
-        labels = numbers_in(self.model.labels, init.labels)
-        element = np.append(0, np.where(labels < 0, -1, labels + 1))
-        axes = {"nest": (element, labels), "sibling": (element,) * 3}
-        found = [taken_over(init.tables[name], *axes.get(name, (element, element))) for name in self.model.form.shapes]
-        whole = np.concatenate([table.ravel() for table in found])
+        whole = np.concatenate([table.ravel() for table in self.model.tables_in(init).values()])
         return np.where(np.isfinite(whole), whole, 0.0)  # a flat model forbids what lies in segments
 
     def dev_scorer(self, sentences: Sequence[Sentence]) -> Callable[[Floats], NestedBatch]:
@@ -191,7 +206,9 @@ def nested_training(
         return TaggedSegments(own, tag[tokens], context[tokens]), None
 
     compiled = model.compilers(sentences)
-    return NestedTraining.prepare(model, model.form, compiled, offsets, gold, observed=observed, **how)
+    return NestedTraining.prepare(
+        model, model.form, compiled, offsets, gold, observed=observed, sentences=sentences, **how
+    )
 
 
 def some_segments(segments: NestedSegments, which: Integers) -> NestedSegments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -50,6 +50,15 @@ def answer_of(
     layers = {} if entities is None else {"ner": flat_tags(entities, len(tree))}
     spans = None if entities is None else tuple(entities)
     return Answer(layers | {"pos": tree.tags()}, spans, tree, probability=probability, search=search)
+
+
+class Votes(NamedTuple):
+    """What one parser says of the words that it parses at once."""
+
+    names: tuple[str, ...]
+    chance: Floats
+    """``[n (n + 1) / 2, names]``: the probability of every label over every span."""
+    tags: tuple[str, ...]
 
 
 @dataclass(eq=False)
@@ -109,6 +118,16 @@ class Decoder:
             found[pair] = found.get(pair, 0.0) + float(np.exp(log_probability))
         best_first = sorted(found.items(), key=lambda one: -one[1])
         return [answer_of(tree, passage.search, entities, p) for (tree, entities), p in best_first]
+
+    def vote(self, passage: Passage) -> Votes | None:
+        """The probability of every constituent and the likeliest parts of speech; None where there is no tree."""
+        chart, labels = self.chart(passage), self.model.labels
+        if chart.log_partition() == -np.inf:
+            return None
+        known = chart.label_marginals(*labels.of_chart)[:, : labels.entities]
+        tags = self.model.treebank.tags
+        likeliest = chart.marginals().tag.argmax(axis=1).tolist()
+        return Votes(labels.names[: labels.entities], known, tuple(tags[t].label for t in likeliest))
 
     def sample(self, passage: Passage, n: int, rng: np.random.Generator) -> list[Answer]:
         """Answers drawn from the model's distribution over the trees that pruning leaves."""

@@ -27,12 +27,13 @@ from dovetail.models.inputs import as_sentences, check_probability, labelled
 from dovetail.models.parser.brackets.decoding import BracketDecoder, Text
 from dovetail.models.parser.brackets.explain import explain_bracket
 from dovetail.models.parser.brackets.model import BracketModel
-from dovetail.models.parser.brackets.training import BracketSettings, BracketTraining
+from dovetail.models.parser.brackets.training import BracketSettings, BracketTraining, of_model
 from dovetail.models.parser.data import clean, gold_trees, treebank_of
-from dovetail.models.parser.decoding import LONGEST, Decoder, Passage, answers
+from dovetail.models.parser.decoding import LONGEST, Decoder, Passage, Votes, answers
 from dovetail.models.parser.explain import ConstituentExplanation, explain_constituent
 from dovetail.models.parser.model import ParserModel
-from dovetail.models.parser.settings import TreeParserSettings
+from dovetail.models.parser.pool import ParserPool, trained_pool
+from dovetail.models.parser.settings import ConstituencySettings
 from dovetail.models.parser.training import ParserSettings, ParserTraining, generative_model
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.models.training import Run
@@ -40,6 +41,7 @@ from dovetail.structures.contract import Floats
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
+from dovetail.threads import run_shards
 
 USUAL_THRESHOLD, USUAL_L2 = 1e-3, 1.0
 SPAN_THRESHOLD, SPAN_L2 = 3e-4, 0.3  # without a grammar
@@ -47,7 +49,7 @@ CUT = f"a sentence of over {LONGEST} words is cut and parsed in parts; cut it yo
 
 
 @dataclass(kw_only=True, eq=False)
-class Parser(TreeParserSettings, Estimator):
+class Parser(ConstituencySettings, Estimator):
     """A feature-rich constituency parser, trained on sentences that have a tree.
 
     Words are tagged first, by a tagger that is trained with the parser, which reads its tags and may overrule them.
@@ -58,7 +60,9 @@ class Parser(TreeParserSettings, Estimator):
     dev_every: ClassVar[int] = 5
     _stored: ClassVar[Any] = ParserModel
 
-    model_: ParserModel | BracketModel | None = field(default=None, init=False, repr=False)
+    model_: ParserModel | BracketModel | ParserPool | None = field(default=None, init=False, repr=False)
+    tagged_: Any = field(default=None, init=False, repr=False)
+    """A tagger and the tags of the training sentences, where a member of a pool is given them."""
 
     @classmethod
     def stored_kind(cls) -> str:
@@ -73,12 +77,27 @@ class Parser(TreeParserSettings, Estimator):
             for name, usual in grammar:
                 if getattr(self, name) != usual:
                     raise DovetailError(f"{name}={getattr(self, name)!r}: a parser of kind {self.kind} has no grammar")
+        if self.encoder is not None and (not self._without_grammar or self.unaries != "joined"):
+            raise DovetailError(
+                "an encoder scores spans: choose kind='labelled' or another without a grammar, and joined unaries"
+            )
         if self.unaries != "joined" and self.kind not in ("labelled", "labelled-rules"):
             raise DovetailError(f"unaries={self.unaries!r}: choose kind='labelled' or 'labelled-rules' for it")
+        if self.pool is not None and (self.features != "full" or self.kind == "brackets"):
+            wrong = f"kind={self.kind!r}" if self.kind == "brackets" else f"features={self.features!r}"
+            raise DovetailError(f"pool={self.pool}: a pool is of parsers with all features and labels, not {wrong}")
 
     @property
     def _without_grammar(self) -> bool:
         return self.kind in ("brackets", "labelled", "labelled-rules")
+
+    def _pool(self) -> ParserPool | None:
+        """The pool, if the model is one; its members use as many threads as the parser itself."""
+        if not isinstance(model := self._model(), ParserPool):
+            return None
+        for member in model.members:
+            member.threads = self.threads
+        return model
 
     @property
     def _by_recall(self) -> bool:
@@ -99,7 +118,11 @@ class Parser(TreeParserSettings, Estimator):
         return kept
 
     def _train(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> None:
-        if self.features == "generative":
+        if self.pool is not None:
+            self.model_ = None
+            trained_pool(self, corpus, held_out, run)
+            self._finish(corpus, run)
+        elif self.features == "generative":
             run.doing("counting the rules")
             self.model_ = generative_model(gold_trees(corpus, "training"), self._settings(), self.smoothing)
             score = self.score(held_out) if held_out is not None else None
@@ -118,11 +141,17 @@ class Parser(TreeParserSettings, Estimator):
         tagger, tags = self._tags(corpus, trees, run.doing)
         run.doing("pruning the charts")
         if self._without_grammar:
-            made = BracketTraining.prepare(corpus, trees, tags, self._bracket_settings(), tagger)
+            words = [sentence.words for sentence in corpus]
+            network = partial(self._network, words)
+            made = BracketTraining.prepare(corpus, trees, tags, self._bracket_settings(), tagger, network)
             self.card_["pruned_gold_labels"] = made.lost
             release_memory()
             return made
         return ParserTraining.prepare(corpus, trees, tags, self._settings(), tagger)
+
+    def _network(self, words: Sequence[Sequence[str]], labels: int) -> Any:
+        """The network that adds to the scores of spans, with its first weights; None for none."""
+        return None if self.encoder is None else self._encoder_network(words, "brackets", labels=labels)
 
     def _dev_scorer(self, training: Any, held_out: list[Sentence]) -> Callable[[Floats], float]:
         look = self._text if self._without_grammar else self._passages
@@ -142,13 +171,14 @@ class Parser(TreeParserSettings, Estimator):
         if not self.calibrate:
             return model
         if self._without_grammar:
-            return model.with_weights(model.weight * training.calibration(model, held_out))
+            return model.scaled(training.calibration(model, held_out))
         factor = Decoder(model).calibration(training.dev_text, training.derivations(held_out), self._threads())
         return model.with_weights(model.weight * factor)
 
     def _held_out_score(self, held_out: list[Sentence], training: Any) -> float:
         if self._without_grammar:
-            return self._score_of(held_out, self._bracket_decoder().answers(training.dev_text))
+            text = of_model(training.dev_text, self._model())
+            return self._score_of(held_out, self._bracket_decoder().answers(text))
         decoder = Decoder(self._model(), self._by_recall)
         return self._score_of(held_out, answers(decoder, training.dev_text, self._threads())[0])
 
@@ -175,7 +205,7 @@ class Parser(TreeParserSettings, Estimator):
 
     def _optimiser(self, training: Any = None) -> Any:
         made = super()._optimiser(training)
-        if self.batch is None and self.optimiser not in ("lbfgs", "perceptron"):
+        if self.batch is None and self.encoder is None and self.optimiser not in ("lbfgs", "perceptron"):
             made = replace(made, batch=min(64, max(8, training.size // 50)))
         return replace(made, memory=training.memory) if isinstance(made, AdaGrad) else made
 
@@ -197,6 +227,9 @@ class Parser(TreeParserSettings, Estimator):
         self, corpus: Sequence[Sentence], trees: Sequence[Tree], say: Callable[[str], None]
     ) -> tuple[Any, list[tuple[str, ...]]]:
         """The tagger, and the tags that the training features read: as the tagger gives them to new text."""
+        if self.tagged_ is not None:
+            tagged: tuple[Any, list[tuple[str, ...]]] = self.tagged_
+            return tagged
         if self.tags == "given":
             return None, [tree.tags() for tree in trees]
         return learn_tags(lambda: pos_tagger(self.clusters, self.threads, self.seed), corpus, self.folds, say)
@@ -214,6 +247,9 @@ class Parser(TreeParserSettings, Estimator):
 
     def _answers(self, sentences: list[Sentence], probabilities: bool) -> list[Answer]:
         """Trees, with parts of speech in the layer ``pos``."""
+        if pool := self._pool():
+            _check_words(sentences)
+            return list(pool.answers(sentences, probabilities, self._threads()))
         if self._without_grammar:
             return self._bracket_decoder(probabilities).answers(self._text(self._model(), sentences))
         decoder = Decoder(self._model(), self._by_recall, probabilities)
@@ -226,6 +262,8 @@ class Parser(TreeParserSettings, Estimator):
     def predict_marginals(self, X: Iterable[Any], least: float = 0.0) -> list[list[Span]]:
         """For every sentence all constituents that are more probable than ``least``, with their probabilities."""
         check_probability("least", least)
+        if pool := self._pool():
+            return list(pool.spans(as_sentences(X), least))
         if self._without_grammar:
             return self._bracket_decoder().spans(self._text(self._model(), as_sentences(X)), least)
         decoder = Decoder(self._model())
@@ -239,8 +277,19 @@ class Parser(TreeParserSettings, Estimator):
             found.append(spans)
         return found
 
+    def votes(self, sentences: Sequence[Sentence]) -> list[list[Votes | None]]:
+        """What a member of a pool says of every sentence, or of the parts of one that is cut; None without a tree."""
+        if self._without_grammar:
+            return self._bracket_decoder().votes(self._text(self._model(), sentences))
+        decoder = Decoder(self._model())
+        text = self._passages(decoder.model, sentences)
+        return run_shards(lambda passages: [decoder.vote(passage) for passage in passages], text, self._threads())
+
     def _kbest(self, sentences: list[Sentence], k: int) -> Iterator[list[Answer]]:
         """Trees that differ only in the parts that a long constituent is built from are one; so fewer may be found."""
+        if pool := self._pool():
+            yield from pool.kbest(sentences, k)
+            return
         if self._without_grammar:
             yield from self._bracket_decoder().kbest(self._text(self._model(), sentences, whole=True), k)
             return
@@ -249,6 +298,9 @@ class Parser(TreeParserSettings, Estimator):
             yield decoder.kbest(_whole(passages), k)
 
     def _sample(self, sentences: list[Sentence], n: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
+        if pool := self._pool():
+            yield from pool.draws(sentences, [n] * len(sentences), [rng] * len(sentences))
+            return
         if self._without_grammar:
             yield from self._bracket_decoder().sample(self._text(self._model(), sentences, whole=True), n, rng)
             return
@@ -270,19 +322,27 @@ class Parser(TreeParserSettings, Estimator):
 
     def reading(self) -> Self:
         """The parser, that reads parts of speech in the layer ``pos``."""
-        if self.reads or self._model().tagger is None:
+        pool = self._pool()
+        if self.reads or (self._model().tagger is None and not pool):
             return self
         found = copy(self)
         found.tags = "given"
+        if pool:
+            found.model_ = pool.reading()
         return found
 
     def _scaled(self, factor: float) -> Any:
         model = self._model()
+        if pool := self._pool():
+            return pool.scaled(factor)
         if getattr(model, "is_generative", False):  # its words are scored by a lexicon, which has no weights
             return None
-        return model.with_weights(model.weight * np.float32(factor))
+        return model.scaled(factor) if self._without_grammar else model.with_weights(model.weight * np.float32(factor))
 
     def _draws(self, sentences: Sequence[Any], counts: Sequence[int], rngs: Any) -> Iterator[list[Answer]]:
+        if pool := self._pool():
+            yield from pool.draws(sentences, counts, rngs)
+            return
         if self._without_grammar:
             yield from self._bracket_decoder().draws(self._text(self._model(), sentences, whole=True), counts, rngs)
             return
@@ -292,6 +352,8 @@ class Parser(TreeParserSettings, Estimator):
 
     def explain(self, sentence: Any, start: int, end: int, label: str | None = None) -> ConstituentExplanation:
         """Why words ``start`` up to ``end`` are a constituent of the best tree, with this label if one is given."""
+        if self._pool():
+            raise DovetailError("a pool has no weights of its own: explain one of its parsers, model.members_[0]")
         one = as_sentence(sentence)
         [found] = self.parse([one], probabilities=True)
         spans = found.tree.spans()[1:] if found.tree is not None else []
@@ -357,8 +419,17 @@ class Parser(TreeParserSettings, Estimator):
     # files
 
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
+        if "members" in header:
+            self.model_ = ParserPool.from_file(header, arrays, Parser.unpacked)
+            return
         stored: Any = BracketModel if self._without_grammar else self._stored
         self.model_ = stored.from_file(header, arrays)
+
+    @property
+    def members_(self) -> tuple[Parser, ...]:
+        """The parsers of a pool; one that is none is alone."""
+        pool = self._pool()
+        return pool.members if pool else (self,)
 
     @property
     def weights_(self) -> NDArray[np.float32]:

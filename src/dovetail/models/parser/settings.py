@@ -76,6 +76,11 @@ class TreeParserSettings:
         5.0, "Worth of unannotated rules, in occurrences.", least=0, wanted="a count is zero or positive", hidden=True
     )
     """How many occurrences of a symbol its rules without annotation are worth; for generative."""
+    encoder: str | None = settings.encoder()
+    """Not beside lbfgs: what then trains is adam."""
+    tune_encoder: bool = settings.tune_encoder()
+    encoder_size: int = settings.encoder_size()
+    dropout: float = settings.dropout()
     loss: str | None = settings.loss(default=None, shown="likelihood, or softmax-margin without a grammar")
     optimiser: str = settings.optimiser("adagrad")
     l2: float | None = settings.l2(default=None, shown="1, or 0.3 without a grammar")
@@ -93,6 +98,17 @@ class TreeParserSettings:
     """recall: the tree with the most constituents expected to be right."""
     calibrate: bool = settings.calibrate(default=False)
     """One factor for all weights, which changes probabilities but no ranking."""
+    cross_validate: int = settings.cross_validate(0, shown="")
     patience: int = settings.patience(3)
     seed: int = settings.seed()
     threads: int | None = settings.threads()
+
+
+@dataclass(kw_only=True, eq=False)
+class ConstituencySettings(TreeParserSettings):
+    """Those of a parser of trees alone."""
+
+    pool: int | None = setting(
+        None, "Number of different parsers that are trained, and asked together.", least=2, most=16, shown="one parser"
+    )
+    """With and without a grammar in turn, branching to the right and to the left."""

@@ -110,7 +110,7 @@ class WordModel:
         tagger = Tagger(
             features=FeatureSet.from_lines("senses", TEMPLATES, (), {}), target="sense", order=0, l2=0.1, iterations=60,
             min_count=2, observed_only=True, constrain=False, calibrate=False, balance=False, consistency="none",
-            predict_layers=False, seed=seed, threads=threads,
+            predict_layers=False, cross_validate=0, seed=seed, threads=threads,
         )  # fmt: skip
         return cls(lemmas, senses, uninterrupted(tagger.fit(known)))
 

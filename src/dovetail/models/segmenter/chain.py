@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -89,6 +89,6 @@ class ChainSegments(ChainModel):
                     break
         return [probable(each, least) for each in self.with_probabilities(batch, asked)]
 
-    def calibration(self, batch: ChainBatch, dev: Sequence[Sentence], gold: Sequence[Sequence[Span]]) -> float:
-        """The factor under which held-out segments, as tags, are most likely."""
-        return super().calibration(batch, dev, tags_of(gold, dev))
+    def known(self, batch: Any, dev: Sequence[Sentence], gold: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """The chains of held-out sentences whose segments it can spell, with the tags that do."""
+        return super().known(batch, dev, tags_of(gold, dev))

@@ -18,8 +18,10 @@ from dovetail.features.algebra.span_sets import span_features
 from dovetail.features.compile import hashing
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
+from dovetail.models.choices import f1_of
+from dovetail.models.folds import parts_of
 from dovetail.models.inputs import as_sentences, as_texts, check_examples, check_probability, check_tags, labelled
-from dovetail.models.linear import LinearEstimator
+from dovetail.models.linear.estimator import LinearEstimator
 from dovetail.models.segmenter.chain import ChainSegments, labels_of, tags_of
 from dovetail.models.segmenter.model import OUTSIDE, SegmentModel, length_bound, segment_counts, segment_training
 from dovetail.models.segmenter.settings import SegmenterSettings
@@ -102,6 +104,12 @@ class Segmenter(SegmenterSettings, LinearEstimator):
         texts = [self._characters("".join(sentence.words)) for sentence in corpus]
         return texts, [word_spans(sentence.words) for sentence in corpus]
 
+    def _raw(self, text: Any) -> list[Sentence]:
+        if not self.words:
+            return super()._raw(text)
+        whole = (line if isinstance(line, str) else "".join(as_sentence(line).words) for line in text)
+        return [self._characters("".join(line.split())) for line in whole]
+
     def _seen(self, sentences: list[Sentence]) -> list[Sentence]:
         return self._segments(sentences)[0]
 
@@ -113,10 +121,10 @@ class Segmenter(SegmenterSettings, LinearEstimator):
         """The training of either family; a semi-Markov model leaves out sentences with a segment beyond the bound."""
         sentences, spans = self._segments(corpus)
         self.card_ |= {"tokens": sum(map(len, sentences)), "segments": sum(map(len, spans)), "left_out": 0}
-        how = self._how(self.min_count or (1 if self.words else 2))
         features = self.features_for(sentences)
         if not self.words:  # characters have all their layers from themselves
             sentences = self._learn_layers(features, sentences, run.doing)
+        how = self._how(self.min_count or (1 if self.words else 2))
         if self.family == "markov":
             labels = labels_of(spans, sentences, self.scheme, self.words)
             chain = ChainSegments(features, {}, {}, labels, self.order, constrain=True)
@@ -154,16 +162,19 @@ class Segmenter(SegmenterSettings, LinearEstimator):
     def _balances(self, model: Any) -> bool:
         return self.balance and not self.words
 
-    def _rater(self, model: Any, held_out: list[Sentence]) -> Callable[[Segments], float]:
+    def _counter(self, model: Any, held_out: list[Sentence]) -> Callable[[Segments], Integers]:
         dev, gold = self._segments(held_out)
-        return lambda found: _f1(segment_counts(gold, dev, found, model.types))
+        return lambda found: segment_counts(gold, dev, found, model.types)
 
-    def _tuned(self, model: Any, held_out: list[Sentence], training: Any) -> Any:
-        batch = training.held_out()
-        factor = model.calibration(batch, *self._segments(held_out)) if self.calibrate else 1.0
-        model, batch = self._agreeing(model.scaled(factor), batch.scaled(factor), held_out, not self.words)
-        training.tuned = batch
-        return self._balanced(model, batch, held_out) if self._balances(model) else model
+    def _answered(self, held_out: list[Sentence]) -> tuple[list[Sentence], list[list[Span]]]:
+        return self._segments(held_out)
+
+    def _agrees(self, model: Any) -> bool:
+        return super()._agrees(model) and not self.words
+
+    def _parts(self, training: Any, sentences: int) -> tuple[int, int]:
+        """Words have nothing to balance, and are not worth the time unless it is asked for."""
+        return (0, 0) if self.cross_validate is None and self.words else parts_of(self.cross_validate, sentences)
 
     def check_settings(self) -> None:
         """As for any model; whole segments see one label before them at most."""
@@ -317,7 +328,7 @@ class Segmenter(SegmenterSettings, LinearEstimator):
         for some in self._batches(self._examples(X, y, "gold")):
             sentences, gold = self._segments(some)
             counts.append(segment_counts(gold, sentences, model.best(self._batch(sentences)), model.types))
-        return _f1(np.sum(counts, axis=0))
+        return f1_of(np.sum(counts, axis=0))
 
     def word_scores(self, sentences: Sequence[Any]) -> WordScores:
         """Precision, recall and F1 of words, and the recall of words that the training data lacks."""
@@ -387,9 +398,3 @@ def _cut_so(text: Sentence, words: Sequence[str]) -> Sentence:
     if "".join(words) != "".join(text.words[0].split()):
         raise ValueError(f"the words {' '.join(words)!r} do not make up the text {text.words[0]!r}")
     return as_sentence(words)
-
-
-def _f1(counts: Integers) -> float:
-    """F1 in percent from the numbers of right, of found and of common segments."""
-    right, found, common = counts.tolist()
-    return float(200.0 * common / max(right + found, 1))

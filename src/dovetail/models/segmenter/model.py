@@ -16,7 +16,8 @@ from dovetail.features.algebra.span_sets import SpanFeatures
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.span_design import SpanCompiler
 from dovetail.modelfile import Arrays
-from dovetail.models.linear import LinearModel, LinearTraining, numbers_in, span_compilers, taken_over
+from dovetail.models.linear.model import LinearModel, numbers_in, span_compilers, taken_over
+from dovetail.models.linear.training import LinearTraining
 from dovetail.scorers.segments import PHRASE, TRANSITION, SegmentForm
 from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
@@ -100,6 +101,27 @@ class SegmentModel(LinearModel):
         """Segments with their labels as numbers."""
         return Segments.of_tokens(*gold_segments(sentences, answers, self.labels), offsets_of(sentences))
 
+    def outputs_in(self, part: str, other: SegmentModel) -> Integers:
+        """The number of each label in another model; of a single one, that of short and of long segments."""
+        if self.form.outputs(part) == other.form.outputs(part) == 2 and len(self.labels) == 1:
+            return np.arange(2)
+        return numbers_in(self.labels, other.labels)
+
+    def tables_in(self, other: SegmentModel) -> dict[str, NDArray[np.float32]]:
+        """The pairs of labels of another model, in the order of the labels here."""
+        labels, table = numbers_in(self.labels, other.labels), other.tables[TRANSITION]
+        return {TRANSITION: table[np.ix_(labels, labels)] if self.order else table}
+
+    def kept_apart(self) -> dict[str, Any]:
+        """Labels, and whether they depend on each other."""
+        return {"labels": sorted(self.labels), "order": self.order}
+
+    def pooled(self, others: Sequence[SegmentModel], mixing: Sequence[float]) -> SegmentModel:
+        """The product, of the segments that all of them allow."""
+        found, every = super().pooled(others, mixing), [self, *others]
+        each = [m.lengths[numbers_in(self.labels, m.labels)] for m in every]
+        return replace(found, lengths=np.min(each, axis=0), outside=float(np.mean([m.outside for m in every])))
+
     def arrays(self, half: bool = False, compact: bool = False) -> Arrays:
         """As named arrays for a model file."""
         return super().arrays(half, compact) | {"lengths": self.lengths}
@@ -124,12 +146,6 @@ class SegmentModel(LinearModel):
 @dataclass
 class SegmentTraining(LinearTraining[SegmentModel]):
     """A corpus of segments made ready."""
-
-    def outputs_in(self, part: str, init: SegmentModel) -> Integers:
-        """The number of each label in another model; of a single one, that of short and of long segments."""
-        if self.scorer.form.outputs(part) == init.form.outputs(part) == 2 and len(self.model.labels) == 1:
-            return np.arange(2)
-        return numbers_in(self.model.labels, init.labels)
 
     def shared_in(self, init: SegmentModel) -> Floats:
         """The pairs of labels."""
@@ -162,7 +178,9 @@ def segment_training(model: SegmentModel, sentences: Sequence[Sentence], spans: 
         tokens, begin = taken(offsets, which)
         return Segments.of_tokens(length[tokens], label[tokens], begin), None
 
-    return SegmentTraining.prepare(model, form, compiled, offsets, gold, observed={}, trimmed=trimmed, **how)
+    return SegmentTraining.prepare(
+        model, form, compiled, offsets, gold, observed={}, trimmed=trimmed, sentences=sentences, **how
+    )
 
 
 def length_bound(spans: Spans) -> int:

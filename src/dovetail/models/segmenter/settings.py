@@ -42,10 +42,22 @@ class SegmenterSettings:
         True, "Treat full-width letters and digits as half-width ones.", flag="--normalise-width/--keep-width"
     )
     """For words; answers keep what was written."""
+    hidden: int = settings.hidden()
+    """Between features of tokens and labels: features of whole segments have none."""
+    activation: str = settings.activation()
+    hidden_inputs: str = settings.hidden_inputs()
+    encoder: str | None = settings.encoder()
+    """Not beside lbfgs: what then trains is adam."""
+    tune_encoder: bool = settings.tune_encoder()
+    encoder_size: int = settings.encoder_size()
+    dropout: float = settings.dropout()
     loss: str = settings.loss()
     optimiser: str = settings.optimiser("lbfgs")
     l2: float = settings.l2(0.1)
     l1: float = settings.l1()
+    noise: str | None = settings.noise()
+    """A penalty on weights that rest on single features; see ``learning.noise``."""
+    noise_text: Sequence[Any] = settings.noise_text()
     iterations: int | None = settings.iterations(None)
     batch: int | None = settings.batch()
     gain: float | None = settings.gain(None)
@@ -59,6 +71,13 @@ class SegmenterSettings:
     consistency: str = settings.consistency()
     """Of entities, not of words; as of a tagger."""
     engine: str = settings.engine()
+    pool: Any = settings.pool()
+    """In Python also a mapping from names of experts to templates."""
+    pool_weights: str = settings.pool_weights()
+    select_templates: bool = settings.select_templates()
+    selection: float = settings.selection()
+    cross_validate: int | None = settings.cross_validate(None, shown="depends on the data")
+    """None: 10 parts of entities, of over 1,000 sentences fewer of these; none of less than 100."""
     patience: int = settings.patience(5)
     seed: int = settings.seed()
     threads: int | None = settings.threads()

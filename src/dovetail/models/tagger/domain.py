@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dovetail.errors import DovetailError
+from dovetail.learning.noise import Noising
 from dovetail.learning.objective import Objective
 from dovetail.models.domains.training import Domain
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.models.tagger.model import ChainTraining, chain_gold, forbidden
 from dovetail.scorers.chain import EDGE, NODE, ChainForm
+from dovetail.scorers.linear import LinearScorer
 from dovetail.scorers.parts import PartsScorer
 from dovetail.scorers.restricted import renumbering, restricted
 from dovetail.scorers.transitions import states_within
@@ -41,8 +44,11 @@ def chain_domain(training: ChainTraining, first: int, last: int, restrict: bool)
     gold = known if allowed is None else np.where(allowed.all(axis=1), -1, known)
     own = labels_in(gold, model.labels) if restrict else np.arange(size)
     labels = LabelSet(tuple(model.labels.names[i] for i in own), model.labels.scheme)
+    straight = {part: scorer for part, scorer in whole.parts.items() if isinstance(scorer, LinearScorer)}
+    if len(straight) < len(whole.parts) or model.network is not None:
+        raise DovetailError("domains share the weights of features: train them without hidden layers and networks")
     outputs = {NODE: own, EDGE: (own[:, None] * size + own).ravel()}
-    made = {part: restricted(scorer, first, last, outputs[part]) for part, scorer in whole.parts.items()}
+    made = {part: restricted(scorer, first, last, outputs[part]) for part, scorer in straight.items()}
     assert isinstance(whole.form, ChainForm)
     assert whole.form.transitions is not None
     transitions, rest = whole.form.transitions.within(own)
@@ -52,10 +58,13 @@ def chain_domain(training: ChainTraining, first: int, last: int, restrict: bool)
     scorer = PartsScorer(form, offsets, {part: scorer for part, (scorer, _) in made.items()}, whole.threads)
     number = np.append(renumbering(own, size), -1)  # the last entry serves -1, what is not known
     right = chain_gold(number[gold].astype(np.int32), offsets, len(own))
-    objective = Objective(scorer, right, training.objective.loss)
+    noise = training.objective.noise
+    objective = Objective(scorer, right, training.objective.loss, None if noise is None else Noising(noise.noise))
     share = [numbers + whole.begin[part] for part, (_, numbers) in made.items()]
     found = ChainDomain(replace(model, labels=labels), training.parts, objective, training.prior, training, own)
-    guess = found.curvature() - 2.0 * training.prior.l2
+    guess = found.curvature()
+    assert guess is not None  # there are no hidden layers
+    guess = guess - 2.0 * training.prior.l2
     return Domain(found, objective, np.concatenate([*share, rest + whole.after_parts]), guess)
 
 

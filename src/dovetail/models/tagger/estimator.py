@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from dovetail.arrays import offsets_of
-from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.compile.documents import token_documents
-from dovetail.features.compile.repeats import share_repeated
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
-from dovetail.models.consistency.coupling import USUAL
+from dovetail.models.choices import Held, Tuning
+from dovetail.models.documents import half_loosened, whole_documents
+from dovetail.models.folds import parts_of
 from dovetail.models.inputs import (
     as_sentences,
     check_as_many,
@@ -26,21 +26,19 @@ from dovetail.models.inputs import (
     check_size,
     check_tags,
 )
-from dovetail.models.linear import CompactEstimator, LinearEstimator
+from dovetail.models.linear.compact import CompactEstimator
+from dovetail.models.linear.estimator import LinearEstimator
 from dovetail.models.tagger.explain import Explanation, explain_token
-from dovetail.models.tagger.labels import LabelSet
-from dovetail.models.tagger.model import ChainModel, ChainTraining, Tuning, chain_training
+from dovetail.models.tagger.labels import UNKNOWN, LabelSet
+from dovetail.models.tagger.model import ChainModel, ChainTraining, chain_training
 from dovetail.models.tagger.settings import TaggerSettings
 from dovetail.models.training import Run
 from dovetail.scorers.compiled import Spread
 from dovetail.structures.chain import ChainBatch
-from dovetail.structures.contract import Floats, Labels
+from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Document, Sentence, Span, as_span
 from dovetail.text.spans import flat_tags
-
-WHOLE = 0.5  # documents count as whole if names come again in them this often, as a part of what is expected
-USUAL_SHARE = 0.4  # of the words written with a capital, so many come again in a document, as a rule
 
 Input = Sequence[Sentence] | Sequence[Sequence[str]] | Sequence[Document]
 
@@ -134,25 +132,37 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
     def _balances(self, model: ChainModel) -> bool:
         return self.balance and model.labels.scheme is not None
 
-    def _rater(self, model: ChainModel, held_out: list[Sentence]) -> Callable[[Labels], float]:
+    def _counter(self, model: ChainModel, held_out: list[Sentence]) -> Callable[[Labels], Integers]:
         gold, offsets, labels = self.tags_of(held_out), offsets_of(held_out), model.labels
-        return lambda found: tagging_score(gold, labels.decode(found, offsets), labels.scheme is not None)
+        return lambda found: tagging_counts(gold, labels.decode(found, offsets), labels.scheme is not None)
 
-    def _tuned(self, model: ChainModel, held_out: list[Sentence], training: Any) -> ChainModel:
-        found, training.tuned = self.tuning(model, held_out, training.held_out())
-        return found.applied(model)
+    def _answered(self, held_out: list[Sentence]) -> tuple[list[Sentence], list[tuple[str, ...]]]:
+        return held_out, self.tags_of(held_out)
+
+    def _agrees(self, model: ChainModel) -> bool:
+        return super()._agrees(model) and model.labels.scheme is not None
 
     def tuning(self, model: ChainModel, held_out: list[Sentence], batch: ChainBatch) -> tuple[Tuning, ChainBatch]:
         """What held-out sentences decide about a model, as far as the settings let them, and their chains so tuned.
 
         ``batch`` has their chains under the weights of the model, each sentence for itself.
         """
-        factor = model.calibration(batch, held_out, self.tags_of(held_out)) if self.calibrate else 1.0
-        model, batch = self._agreeing(model, batch.scaled(factor), held_out, model.labels.scheme is not None)
-        if self._balances(model):
-            model = self._balanced(model, batch, held_out)
-        strength = USUAL if model.consistency is None else model.consistency.strength
-        return Tuning(factor, model.agreement, strength, model.outside), batch
+        found, [held] = self._tuning([Held(model, held_out, batch)])
+        return found, held.seen
+
+    # choosing without dev
+
+    def _parts(self, training: Any, sentences: int) -> tuple[int, int]:
+        """Plain labels have nothing to balance, and are not worth the time unless it is asked for."""
+        if self.cross_validate is None and training.model.labels.scheme is None:
+            return 0, 0
+        return parts_of(self.cross_validate, sentences)
+
+    def _judges(self, item: Sentence) -> bool:
+        return UNKNOWN not in item.layers.get(self.target, ())
+
+    def _comparable(self, training: Any, whole: Any) -> bool:
+        return (training.model.labels.scheme is None) == (whole.model.labels.scheme is None)
 
     # answers
 
@@ -246,28 +256,15 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
             self.features = self.model_.features
 
 
-def whole_documents(corpus: Sequence[Sentence], dev: Sequence[Sentence] | None) -> bool:
-    """Whether names come again in the documents of a corpus about as often as they will in text to be tagged.
-
-    A random sample of sentences has documents with holes: what is beside a name elsewhere is seen now and then in
-    training and all the time later, and weights learnt so do harm (1.2 F1 with 500 sentences of CoNLL-2003, where a
-    few names in a hundred come again, against half of them in whole documents).
-    """
-    if all(s.document is None for s in corpus):
-        return False
-    expected = share_repeated(Columns.of(dev, ())) if dev is not None else USUAL_SHARE
-    return share_repeated(Columns.of(corpus, ())) >= WHOLE * expected
-
-
-def half_loosened(corpus: Sequence[Sentence]) -> list[Sentence]:
-    """The sentences, every other document taken apart, so that a model learns to do with documents and without.
-
-    Trained on whole documents alone, it leans on them: on CoNLL-2003 dev it has an F1 of 93.4 with documents and 90.1
-    without, trained so 93.3 and 91.7.
-    """
-    return [replace(s, document=None) if s.document is not None and s.document % 2 else s for s in corpus]
-
-
 def tagging_score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], chunks: bool) -> float:
     """Entity F1 for chunk tags, else token accuracy; both in percent."""
     return entity_scores(gold, predicted).f1 if chunks else token_scores(gold, predicted).accuracy or 0.0
+
+
+def tagging_counts(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], chunks: bool) -> Integers:
+    """The same as counts, [3]: of entities there are, found and right; or of tokens, which are all found."""
+    if chunks:
+        scores = entity_scores(gold, predicted)
+        return np.array([scores.gold, scores.predicted, scores.correct])
+    tokens = token_scores(gold, predicted)
+    return np.array([tokens.tokens or 0, tokens.tokens or 0, tokens.correct_tokens or 0])

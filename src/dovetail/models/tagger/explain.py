@@ -16,6 +16,7 @@ from dovetail.features.compile.repeats import repeats
 from dovetail.models.consistency.links import links_of
 from dovetail.models.tagger.model import ChainModel
 from dovetail.scorers.chain import EDGE, NODE
+from dovetail.scorers.hidden_parts import HiddenWeights
 from dovetail.scorers.weights import Weights
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.contract import Labels
@@ -88,9 +89,8 @@ def explain_token(
     tag = int(best[position])
     others = [i for i in range(len(shown)) if shown[i] != shown[tag]]
     rival = max(others, key=lambda i: float(probability[i]), default=tag)
-    features = [f for t in model.templates()[NODE] for f in named_features(t, sentence, position)]
-    table = _weights_of(model.node, features)
-    evidence = [Evidence(f.name, float(row[tag]), float(row[rival])) for f, row in zip(features, table, strict=True)]
+    evidence = _features(model, sentence, position, (tag, rival))
+    evidence += _unnamed(model, text, place, position, (tag, rival))
     if position > 0 and model.order > 0:
         before = int(best[position - 1])
         if model.edge is not None:
@@ -106,6 +106,36 @@ def explain_token(
     by_name = {name: sum(p for n, p in zip(shown, probability.tolist(), strict=True) if n == name) for name in shown}
     ranked = sorted(by_name.items(), key=lambda pair: -pair[1])
     return Explanation(sentence.words[position], position, shown[tag], shown[rival], tuple(ranked), tuple(evidence))
+
+
+def _features(model: ChainModel, sentence: Sentence, position: int, labels: tuple[int, int]) -> list[Evidence]:
+    """What the features of a token add to two labels, one by one; those of a hidden layer cannot be told apart."""
+    weights, templates = model.node, list(model.templates()[NODE])
+    if isinstance(weights, HiddenWeights):
+        templates = weights.hidden.split(templates)[0]
+        if weights.linear is None:
+            return []
+        weights = weights.linear
+    features = [f for t in templates for f in named_features(t, sentence, position)]
+    tag, rival = labels
+    rows = zip(features, _weights_of(weights, features), strict=True)
+    return [Evidence(f.name, float(row[tag]), float(row[rival])) for f, row in rows]
+
+
+def _unnamed(
+    model: ChainModel, text: Sequence[Sentence], place: int, position: int, labels: tuple[int, int]
+) -> list[Evidence]:
+    """What a hidden layer and a network add to two labels, each as a whole."""
+    found, (tag, rival) = [], labels
+    if isinstance(model.node, HiddenWeights):
+        layer, compiled = replace(model.node, linear=None), model.compilers(text)[NODE]
+        row = layer.score(compiled, model.templates()[NODE], 1)[compiled.columns.offsets[place] + position]
+        name = f"hidden layer of {layer.hidden.size} units, as a whole"
+        found.append(Evidence(name, float(row[tag]), float(row[rival])))
+    if model.network is not None:
+        row = model.network.scores([text[place]])[NODE][position]
+        found.append(Evidence(f"network {model.network.module.kind}, as a whole", float(row[tag]), float(row[rival])))
+    return found
 
 
 def _elsewhere(

@@ -16,10 +16,11 @@ from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
 from dovetail.learning.objective import Gold, of_tokens
 from dovetail.modelfile import Arrays
-from dovetail.models.consistency.coupling import USUAL
-from dovetail.models.linear import LinearModel, LinearTraining, numbers_in
+from dovetail.models.linear.model import LinearModel, numbers_in
+from dovetail.models.linear.training import LinearTraining
 from dovetail.models.tagger.labels import LabelSet
 from dovetail.scorers.chain import EDGE, NODE, TRANSITION, ChainForm, Forbidden
+from dovetail.scorers.hidden_parts import HiddenWeights
 from dovetail.scorers.transitions import Transitions, state_count, states_within
 from dovetail.scorers.weights import Weights
 from dovetail.structures.chain import ChainBatch
@@ -41,14 +42,16 @@ class ChainModel(LinearModel):
     """Added to the score of the label O when the best tagging is sought, and only then: see ``Tagger.balance``."""
 
     @property
-    def node(self) -> Weights:
+    def node(self) -> Weights | HiddenWeights:
         """The weights of features of one label."""
         return self.parts[NODE]
 
     @property
     def edge(self) -> Weights | None:
         """The weights of features of a pair of labels."""
-        return self.parts.get(EDGE)
+        found = self.parts.get(EDGE)
+        assert not isinstance(found, HiddenWeights)  # pairs of labels have no hidden layer
+        return found
 
     @property
     def transition(self) -> NDArray[np.float32]:
@@ -135,6 +138,31 @@ class ChainModel(LinearModel):
         parts = {part: weights.within(outputs[part]) for part, weights in self.parts.items()}
         return replace(self, labels=labels, parts=parts, tables={TRANSITION: transition}, consistency=None)
 
+    def outputs_in(self, part: str, other: ChainModel) -> Integers:
+        """The number of each label, or pair of labels, in another model, -1 for none."""
+        labels = numbers_in(self.labels.names, other.labels.names)
+        if part == NODE:
+            return labels
+        pairs = labels[:, None] * len(other.labels.names) + labels[None, :]
+        pairs[(labels[:, None] < 0) | (labels[None, :] < 0)] = -1
+        return pairs.ravel()
+
+    def tables_in(self, other: ChainModel) -> dict[str, NDArray[np.float32]]:
+        """The transitions of another model, in the order of the labels here."""
+        labels = self.outputs_in(NODE, other)
+        states = states_within(labels, len(labels), self.order)
+        return {TRANSITION: other.transition[np.ix_(states, labels)]}
+
+    def kept_apart(self) -> dict[str, Any]:
+        """Labels, the scheme in which they spell entities, and how they depend on each other."""
+        names = {"labels": sorted(self.labels.names), "scheme": self.labels.scheme, "order": self.order}
+        return names | {"constrain": self.constrain}
+
+    def pooled(self, others: Sequence[ChainModel], mixing: Sequence[float]) -> ChainModel:
+        """The product, with the mean of what is added to O."""
+        found = super().pooled(others, mixing)
+        return replace(found, outside=float(np.mean([m.outside for m in (self, *others)])))
+
     def header(self) -> dict[str, Any]:
         """What is no array, for the header of a model file."""
         return super().header() | {
@@ -158,33 +186,9 @@ class ChainModel(LinearModel):
         return [NODE, *([EDGE] if {"edge.keys", "edge.rest"} & set(arrays) else [])]
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """What dev data has decided about a tagger: see its settings ``calibrate``, ``consistency`` and ``balance``."""
-
-    factor: float = 1.0
-    agreement: float = 0.0
-    strength: float = USUAL
-    outside: float = 0.0
-
-    def applied(self, model: ChainModel) -> ChainModel:
-        """The model so tuned."""
-        linked = None if model.consistency is None else replace(model.consistency, strength=self.strength)
-        return replace(model.scaled(self.factor), agreement=self.agreement, consistency=linked, outside=self.outside)
-
-
 @dataclass
 class ChainTraining(LinearTraining[ChainModel]):
     """A corpus of tags made ready."""
-
-    def outputs_in(self, part: str, init: ChainModel) -> Integers:
-        """The number of each label, or pair of labels, in another model, -1 for none."""
-        labels = numbers_in(self.model.labels.names, init.labels.names)
-        if part == NODE:
-            return labels
-        pairs = labels[:, None] * len(init.labels.names) + labels[None, :]
-        pairs[(labels[:, None] < 0) | (labels[None, :] < 0)] = -1
-        return pairs.ravel()
 
     def shared_in(self, init: ChainModel) -> Floats:
         """The parameters of transitions, if the other model has as many labels in a row."""
@@ -193,7 +197,7 @@ class ChainTraining(LinearTraining[ChainModel]):
         assert form.transitions is not None
         if init.order != self.model.order:
             return np.zeros(form.shared)
-        return form.transitions.initial(init.transition, self.outputs_in(NODE, init))
+        return form.transitions.initial(init.transition, self.model.outputs_in(NODE, init))
 
     def dev_scorer(self, sentences: Sequence[Sentence]) -> Any:
         """A function from weights to the chains of other sentences, ruled as in answers."""
@@ -224,7 +228,7 @@ def chain_training(
     transitions = Transitions.observed(gold, offsets, size, model.order, full=not observed_only)
     form = ChainForm(size, model.order, ruled, transitions)
     right = chain_gold(gold, offsets, size)
-    return ChainTraining.prepare(model, form, compiled, offsets, right, observed=observed, **how)
+    return ChainTraining.prepare(model, form, compiled, offsets, right, observed=observed, sentences=sentences, **how)
 
 
 def chain_gold(gold: Labels, offsets: Integers, size: int) -> Gold:

@@ -20,15 +20,27 @@ class TaggerSettings:
     target: str = settings.target("ner")
     scheme: str = settings.scheme("iob2")
     constrain: bool = setting(True, "Rule out ill-formed tag sequences.", hidden=True)
+    hidden: int = settings.hidden()
+    activation: str = settings.activation()
+    hidden_inputs: str = settings.hidden_inputs()
+    encoder: str | None = settings.encoder()
+    """Not beside lbfgs: what then trains is adam."""
+    tune_encoder: bool = settings.tune_encoder()
+    encoder_size: int = settings.encoder_size()
+    dropout: float = settings.dropout()
     loss: str = settings.loss()
     optimiser: str = settings.optimiser("lbfgs")
     l2: float = settings.l2(0.1)
     """As CRFsuite's c2: 1 / (2 variance)."""
     l1: float = settings.l1()
     """As CRFsuite's c1."""
+    noise: str | None = settings.noise()
+    """A penalty on weights that rest on single features; see ``learning.noise``."""
+    noise_text: Sequence[Any] = settings.noise_text()
     iterations: int | None = settings.iterations(None)
     batch: int | None = settings.batch()
     gain: float | None = settings.gain(None)
+    decay: float = settings.decay()
     min_count: int = settings.min_count(2)
     """What was seen once says little about new text."""
     min_documents: int = settings.min_documents()
@@ -48,6 +60,13 @@ class TaggerSettings:
     consistency: str = settings.consistency()
     """agree: two passes over each document; graph: the words of a document as one graph, whose links are counted."""
     engine: str = settings.engine()
+    pool: Any = settings.pool()
+    """In Python also a mapping from names of experts to templates."""
+    pool_weights: str = settings.pool_weights()
+    select_templates: bool = settings.select_templates()
+    selection: float = settings.selection()
+    cross_validate: int | None = settings.cross_validate(None, shown="depends on the data")
+    """None: 10 parts of entities, of over 1,000 sentences fewer of these; none of less than 100."""
     patience: int = settings.patience(5)
     seed: int = settings.seed()
     threads: int | None = settings.threads()

@@ -114,7 +114,9 @@ def trained_entities(
         model, some, [s.spans for s in some], loss="likelihood", l2=ENTITY_L2, l1=0.0, settings=settings
     )
     shared = SharedTypes.of(training.objective, training.scorer)
+    guess = training.curvature()
+    assert guess is not None  # all weights are those of features
     weight = LBFGS(limit=ENTITY_PASSES).minimise(
-        shared, training.prior, np.zeros(shared.parameters), Monitor(), None, shared.curvature(training.curvature())
+        shared, training.prior, np.zeros(shared.parameters), Monitor(), None, shared.curvature(guess)
     )
     return Alone(training, shared.added(weight), np.array(which, np.int64)[fits[: len(which)]])

@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.learning.objective import AnyObjective
 from dovetail.scorers.contract import Floats, Items
+from dovetail.scorers.linear import LinearScorer
 from dovetail.scorers.parts import PartsScorer
 from dovetail.sparse import SparseGradient
 
@@ -36,6 +37,7 @@ class SharedTypes:
         """That of the objective of a scorer of segments."""
         found, count = [], 0
         for part in scorer.parts.values():
+            assert isinstance(part, LinearScorer)
             feature = np.repeat(np.arange(count, count + part.layout.size), np.diff(part.layout.ptr))
             found.append(np.where(part.layout.label > 0, feature, -1))
             count += part.layout.size

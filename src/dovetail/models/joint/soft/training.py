@@ -30,7 +30,7 @@ from dovetail.models.joint.soft.fresh import Fresh, Part
 from dovetail.models.joint.soft.model import SoftModel
 from dovetail.models.joint.soft.scorer import Fixed, PairScorer, Summed, Term
 from dovetail.models.joint.training import joint_score
-from dovetail.models.linear import numbers_in, taken_over
+from dovetail.models.linear.model import numbers_in, taken_over
 from dovetail.models.parser.brackets.decoding import Text
 from dovetail.models.parser.brackets.model import some_of
 from dovetail.models.segmenter.model import length_bound

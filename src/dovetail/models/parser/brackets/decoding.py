@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,7 @@ from dovetail.models.annotator import once_each
 from dovetail.models.answer import Answer
 from dovetail.models.batching import cut
 from dovetail.models.parser.brackets.model import BracketModel, chunks, likeliest
-from dovetail.models.parser.brackets.unaries import ChainedScorer
-from dovetail.models.parser.decoding import LONGEST, answer_of, joined
-from dovetail.scorers.brackets import BracketScorer, RuleScorer
+from dovetail.models.parser.decoding import LONGEST, Votes, answer_of, joined
 from dovetail.structures.brackets import BracketBatch, Brackets
 from dovetail.structures.grammar import cells
 from dovetail.structures.ruled import RuledBatch
@@ -32,7 +30,8 @@ class Text(NamedTuple):
     """The sentence that each is of."""
     shown: list[tuple[str, ...]]
     tags: list[tuple[str, ...]]
-    scorer: BracketScorer | RuleScorer | ChainedScorer
+    scorer: Any
+    """A ``BracketScorer``, or what is made of one."""
 
     @classmethod
     def of(
@@ -127,6 +126,17 @@ class BracketDecoder:
                 ]
                 found[i] += sorted(spans, key=lambda span: (span.start, -span.end, -(span.probability or 0.0)))
                 begun[i] += size
+        return found
+
+    def votes(self, text: Text) -> list[list[Votes | None]]:
+        """For every sentence, or for every part of one that is cut, the probabilities of all constituents."""
+        found: list[list[Votes | None]] = [[] for _ in range(max(text.owner, default=-1) + 1)]
+        names = self.model.labels.constituents
+        for which, batch in self.batches(text):
+            known = batch.marginals().span @ self.model.labels.shares
+            for n, s in enumerate(which.tolist()):
+                own = known[batch.rows[n] : batch.rows[n + 1]]
+                found[text.owner[s]].append(Votes(names, own, text.tags[s]))
         return found
 
     def tree(

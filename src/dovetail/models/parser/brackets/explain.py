@@ -52,10 +52,11 @@ def explain_bracket(
             for name, weight in (*_weights(model, spelled[0], tags, use), *more(use)):
                 totals[name] += sign * weight
                 total += weight
-            if model.unaries is not None:
+            if model.unaries is not None or model.network is not None:
                 i, j, x = use
                 score = float(batch.potentials.span[int(cells(len(words), i, j)), x])
-                totals[f"{_shown(model.labels.names[x])} {i}-{j}: chain of unary nodes"] += sign * (score - total)
+                rest = "encoder" if model.unaries is None else "chain of unary nodes"
+                totals[f"{_shown(model.labels.names[x])} {i}-{j}: {rest}"] += sign * (score - total)
     if isinstance(batch, RuledBatch):
         for brackets, sign in ((best, 1.0), (rival, -1.0)):
             for name, weight in _rules(model, batch, brackets):

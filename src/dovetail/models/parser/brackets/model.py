@@ -19,7 +19,8 @@ from dovetail.features.compile.brackets import COARSE, FINE, SpanFeatures
 from dovetail.features.resources.clusters import Clusters
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.grammars.brackets import BracketLabels
-from dovetail.models.parser.brackets.unaries import ChainedScorer, Unaries
+from dovetail.modelfile import NEURAL_VERSION
+from dovetail.models.parser.brackets.unaries import Unaries
 from dovetail.models.parser.text import respelled
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import packed_tagger, unpacked_tagger
@@ -67,6 +68,8 @@ class BracketModel:
     """Whether the last of the weights are those of rules."""
     unaries: Unaries | None = None
     """What puts chains back that the weights know nothing of."""
+    network: Any = None
+    """What adds to the scores of spans, a ``neural.network.Network``; None for none."""
 
     @property
     def weighed(self) -> BracketLabels:
@@ -106,19 +109,34 @@ class BracketModel:
         kept = self.everything._replace(ptr=np.cumsum(np.concatenate(counts)), label=np.concatenate(labels))
         return Looked(kept, lost, joined(likely))
 
-    def scorer(self, words: Strings, tags: Strings, threads: int) -> BracketScorer | RuleScorer | ChainedScorer:
+    def scorer(self, words: Strings, tags: Strings, threads: int) -> Any:
         """What makes the potentials of new sentences from fine weights."""
         kept = self.kept(words, tags, threads).kept
         found = self.ruler(BracketScorer.of(self.fine, words, tags, kept, threads))
-        return found if self.unaries is None else self.unaries.scorer(found, words, tags)
+        return self.with_network(found, words) if self.unaries is None else self.unaries.scorer(found, words, tags)
+
+    def with_network(self, scorer: BracketScorer | RuleScorer, words: Strings, **how: Any) -> Any:
+        """A scorer of spans to which the network adds, if there is one; ``how`` is for ``BesideScorer``."""
+        if self.network is None:
+            return scorer
+        from dovetail.neural.beside import BesideScorer
+
+        return BesideScorer(scorer, self.network, self.network.inputs(words), **how)
 
     def ruler(self, spans: BracketScorer) -> BracketScorer | RuleScorer:
         """A scorer of spans, with rules if there are any."""
         return RuleScorer(spans) if self.ruled else spans
 
     def with_weights(self, weight: NDArray[np.floating[Any]]) -> Self:
-        """The model with other fine weights."""
-        return replace(self, weight=frozen(weight.astype(np.float32)))
+        """The model with other fine weights, and others of the network if they are among these."""
+        own, rest = weight[: len(self.weight)], weight[len(self.weight) :]
+        network = self.network.with_weights(rest.astype(np.float64)) if len(rest) else self.network
+        return replace(self, weight=frozen(own.astype(np.float32)), network=network)
+
+    def scaled(self, factor: float) -> Self:
+        """The model with all fine weights times a factor: the same ranking of trees, with other probabilities."""
+        network = None if self.network is None else self.network.scaled(factor)
+        return replace(self.with_weights(self.weight * np.float32(factor)), network=network)
 
     def sizes(self) -> dict[str, int]:
         """The numbers of labels, rules and weights."""
@@ -146,6 +164,7 @@ class BracketModel:
             found |= {"rule.index": used, "rule.weight": rules[used].astype(np.float16 if half else np.float32)}
         found["fine.known"] = self.fine.features.known
         found |= packed(self.fine.features.clusters)[1] | packed_tagger(self.tagger, half=half)[1]
+        found |= {} if self.network is None else self.network.arrays(half)
         return found if self.unaries is None else found | self.unaries.arrays(half)
 
     def _sets(self) -> list[tuple[str, SpanWeights, NDArray[np.float32]]]:
@@ -153,7 +172,8 @@ class BracketModel:
 
     def header(self) -> dict[str, Any]:
         """The rest, for the header of a model file."""
-        return {
+        network = {} if self.network is None else {"network": self.network.header(), "version": NEURAL_VERSION}
+        return network | {
             "brackets": list(self.labels.names),
             "threshold": self.threshold,
             "resources": packed(self.fine.features.clusters)[0],
@@ -186,9 +206,17 @@ class BracketModel:
                 raise ValueError("the rules do not fit the labels")
             rules[index] = arrays["rule.weight"]
             weight = frozen(np.concatenate([weight, rules]))
+        network = None
+        if "network" in header:
+            from dovetail.neural.network import Network
+
+            network = Network.from_file(header["network"], arrays, None)
+            if network.module.head.made != {"labels": size}:
+                raise ValueError("the network does not fit the labels")
         return cls(
             labels, *sets[0], fine, weight, float(header["threshold"]), str(header["root"]),
             frozenset(map(str, header["words"])), unpacked_tagger(header["tagger"], arrays), ruled, unaries,
+            network,
         )  # fmt: skip
 
 

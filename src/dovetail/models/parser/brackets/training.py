@@ -109,8 +109,12 @@ class BracketTraining(Training):
         tags: Sequence[Sequence[str]],
         settings: BracketSettings,
         tagger: Tagger | None,
+        network: Callable[[int], Any] = lambda labels: None,
     ) -> BracketTraining:
-        """Compile sentences with clean trees and with the parts of speech that features read."""
+        """Compile sentences with clean trees and with the parts of speech that features read.
+
+        ``network``: from the number of labels to what adds to the scores of spans, if anything does.
+        """
         spans = [brackets_of(tree, settings) for tree in trees]
         labels = BracketLabels.of(spans)
         gold = Brackets.of([found for tree in spans if (found := labels.numbered(tree)) is not None])
@@ -130,8 +134,11 @@ class BracketTraining(Training):
         fine = SpanWeights.observed(features, words, tags, looked.likely, len(labels), settings.min_count)
         scorer = model.ruler(BracketScorer.of(fine, words, tags, looked.kept, settings.threads))
         model = replace(model, fine=fine, weight=frozen(np.zeros(scorer.parameters, np.float32)))
-        objective = Objective(scorer, gold_of(gold), settings.loss)
-        return cls(model, scorer, gold, objective, Prior(settings.l2), settings, looked.lost, len(trees))
+        model = replace(model, network=network(len(labels)))
+        whole = model.with_network(scorer, words, training=True, seed=settings.seed)
+        prior = Prior(settings.l2, penalised=None if model.network is None else scorer.parameters)
+        objective = Objective(whole, gold_of(gold), settings.loss)
+        return cls(model, scorer, gold, objective, prior, settings, looked.lost, len(trees))
 
     @property
     def memory(self) -> Floats | None:
@@ -145,7 +152,7 @@ class BracketTraining(Training):
             if not isinstance(init, BracketModel):
                 raise DovetailError("init is a parser of another kind: give one without a grammar")
             carry(init, self.model, start)
-        return start
+        return start if self.model.network is None else np.concatenate([start, self.model.network.weights()])
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""
@@ -172,6 +179,7 @@ class BracketTraining(Training):
             return 1.0
         own = [model.weighed.numbered(brackets_of(clean_tree(tree), self.settings)) or [] for tree in trees]
         scorer = text.scorer.spans if isinstance(text.scorer, ChainedScorer) else text.scorer
+        scorer = scorer if model.network is None else replace(scorer, network=model.network)
         return calibration(scorer.batch(model.weight, np.array(known)), Brackets.of(own))
 
     def dev_scorer(self, text: Text, dev: Sequence[Sentence], by_recall: bool) -> Callable[[Floats], float]:
@@ -179,10 +187,16 @@ class BracketTraining(Training):
         gold = [clean_tree(sentence.tree) for sentence in dev if sentence.tree is not None]
 
         def score(weight: Floats) -> float:
-            found = BracketDecoder(self.export(weight), by_recall, threads=self.settings.threads).answers(text)
+            model = self.export(weight)
+            found = BracketDecoder(model, by_recall, threads=self.settings.threads).answers(of_model(text, model))
             return float(bracket_scores(gold, [answer.tree for answer in found]).f1)
 
         return score
+
+
+def of_model(text: Text, model: BracketModel) -> Text:
+    """The text as a model with another network looks at it."""
+    return text if model.network is None else text._replace(scorer=replace(text.scorer, network=model.network))
 
 
 def coarse_weights(

@@ -104,7 +104,7 @@ class Unaries:
         tagger = Tagger(
             features=FeatureSet.from_lines("unaries", TEMPLATES), order=0, target="chain", l2=0.1, iterations=60,
             min_count=1, observed_only=True, constrain=False, calibrate=False, balance=False, consistency="none",
-            seed=seed, threads=threads,
+            cross_validate=0, seed=seed, threads=threads,
         )  # fmt: skip
         return cls(labels, everywhere, uninterrupted(tagger.fit(corpus)))
 
