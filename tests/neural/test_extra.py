@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import dovetail
 from dovetail.errors import DovetailError
 from dovetail.neural.extra import device_of, torch
 
@@ -41,3 +42,10 @@ def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         device_of("cuda:2")
     with pytest.raises(DovetailError, match="device='gpu': choose cpu, cuda or, of several, cuda:0"):
         device_of("gpu")
+
+
+def test_the_environment_names_the_device_of_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setenv("DOVETAIL_DEVICE", "cuda")
+    with pytest.raises(DovetailError, match="device='cuda': there is no CUDA device that torch can use here"):
+        dovetail.Tagger(encoder="cnn", encoder_size=2, iterations=1).fit([["Ada", "slept"]], [["B-PER", "O"]])

@@ -93,7 +93,7 @@ class BesideScorer(Scorer[Any]):
     def _ready(self, seed: int, drops: bool) -> Iterator[None]:
         """While the module works: on one thread, and random only in training."""
         self.network.module.train(drops)
-        with one_thread(), seeded(seed, torch.device("cpu")):
+        with one_thread(), seeded(seed, flat.where(self.network.module)):
             yield
 
     def _seed_of(self, weight: Floats, which: Items) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,12 +16,13 @@ except ImportError:
 __all__ = ["device_of", "one_thread", "seeded", "torch"]
 
 
-def device_of(name: str = "cpu") -> torch.device:
-    """The device of this name, if it is there.
+def device_of(name: str | None = None) -> torch.device:
+    """The device of this name, by default the one that the environment variable DOVETAIL_DEVICE names, if it is there.
 
     >>> device_of("cpu")
     device(type='cpu')
     """
+    name = name or os.environ.get("DOVETAIL_DEVICE") or "cpu"
     try:
         found = torch.device(name)
     except RuntimeError:

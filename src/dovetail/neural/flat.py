@@ -19,6 +19,11 @@ def trained(module: torch.nn.Module) -> list[torch.nn.Parameter]:
     return [p for p in module.parameters() if p.requires_grad]
 
 
+def where(module: torch.nn.Module) -> torch.device:
+    """The device that a module is on."""
+    return next((p.device for p in module.parameters()), torch.device("cpu"))
+
+
 def size(module: torch.nn.Module) -> int:
     """How long the vector is."""
     return sum(p.numel() for p in trained(module))

@@ -10,7 +10,7 @@ import numpy as np
 from dovetail.arrays import offsets_of
 from dovetail.errors import DovetailError
 from dovetail.neural.encoders import WordEncoder
-from dovetail.neural.extra import torch
+from dovetail.neural.extra import device_of, torch
 from dovetail.scorers.chain import NODE, ChainForm
 from dovetail.scorers.contract import Items
 from dovetail.scorers.nested import PHRASE, SEGMENT_PARTS, WORD, NestedForm
@@ -167,8 +167,8 @@ class Encoded(torch.nn.Module):
 
     @classmethod
     def with_head(cls, encoder: Any, kind: str, **described: Any) -> Encoded:
-        """An encoder with a new head."""
-        return cls(encoder, HEADS[kind](encoder.width, **described))
+        """An encoder with a new head, on the device that networks are to be on."""
+        return cls(encoder, HEADS[kind](encoder.width, **described)).to(device_of())
 
     def described(self) -> dict[str, Any]:
         """All that makes the same module, but for its weights."""

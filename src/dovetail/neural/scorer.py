@@ -79,11 +79,6 @@ class ModuleScorer(PartsScorer):
         """The weights, or the gradient, of the module."""
         return weight[self.after_tables :]
 
-    @property
-    def device(self) -> torch.device:
-        """Where the module is."""
-        return next((p.device for p in self.module.parameters()), torch.device("cpu"))
-
     def touch(self, which: Items, sink: SparseGradient) -> None:
         """All of them."""
         sink.list_all()
@@ -153,7 +148,7 @@ class ModuleScorer(PartsScorer):
     def _ready(self, seed: int, drops: bool) -> Iterator[None]:
         """While the module works: on one thread, and random only in training."""
         self.module.train(drops)
-        with one_thread(), seeded(seed, self.device):
+        with one_thread(), seeded(seed, flat.where(self.module)):
             yield
 
     def _seed_of(self, weight: Floats, which: Items | None) -> int:
