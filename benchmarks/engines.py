@@ -130,9 +130,7 @@ def main() -> None:
         parser.error("give --data, or set DOVETAIL_DATA")
     train, dev = ([s for d in read(args.data / f"{part}.conll.gz") for s in d] for part in ("train", "dev"))
     if args.model is None:
-        tagger = Tagger(features="finkel-ner", consistency="none", balance=False, calibrate=False, iterations=60).fit(
-            train
-        )
+        tagger = Tagger(features="finkel-ner", consistency="none", cross_validate=0, iterations=60).fit(train)
     else:
         tagger = Tagger.load(args.model)
     documents = Documents(tagger, train, dev, args.strength)

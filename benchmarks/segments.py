@@ -18,12 +18,16 @@ from dovetail import Segmenter, Tagger, read
 
 PAIRS: dict[str, tuple[Any, Any]] = {
     "tags of order 2, segments of order 1": (
-        lambda **rest: Tagger(features="ner", order=2, consistency="none", **rest),
-        lambda **rest: Segmenter(target="ner", model="semi-markov", order=1, consistency="none", **rest),
+        lambda **rest: Tagger(features="ner", order=2, consistency="none", cross_validate=0, **rest),
+        lambda **rest: Segmenter(
+            target="ner", model="semi-markov", order=1, consistency="none", cross_validate=0, **rest
+        ),
     ),
     "tags of order 1, segments of order 0": (
-        lambda **rest: Tagger(features="ner", order=1, consistency="none", **rest),
-        lambda **rest: Segmenter(target="ner", model="semi-markov", order=0, consistency="none", **rest),
+        lambda **rest: Tagger(features="ner", order=1, consistency="none", cross_validate=0, **rest),
+        lambda **rest: Segmenter(
+            target="ner", model="semi-markov", order=0, consistency="none", cross_validate=0, **rest
+        ),
     ),
 }
 

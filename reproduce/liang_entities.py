@@ -95,7 +95,7 @@ if __name__ == "__main__":
         for trial in range(args.draws if "100" not in name else 1):
             order = np.random.default_rng(trial).permutation(len(train))
             part = [train[i] for i in order[: len(train) // 10]] if "100" not in name else train
-            learner = {"optimiser": "perceptron", "iterations": 20, "min_count": 1, "seed": trial}
+            learner = {"optimiser": "perceptron", "iterations": 20, "min_count": 1, "cross_validate": 0, "seed": trial}
             made = model(name, clusters if "F" in name else None, threads=args.threads, **learner)
             scores = entity_scores([s.layers["ner"] for s in gold], made.fit(part).predict(gold))
             draws.append((scores.precision, scores.recall, scores.f1))

@@ -70,8 +70,8 @@ class Sampled(Tagger):
 
     share: float = 1.0
 
-    def _how(self, min_count: int, **more: Any) -> dict[str, Any]:
-        how = super()._how(min_count, **more)
+    def _how(self, min_count: int, informed: bool = False, **more: Any) -> dict[str, Any]:
+        how = super()._how(min_count, informed, **more)
         return how | {"settings": how["settings"]._replace(spread=Share(self.share))}
 
 
@@ -103,7 +103,7 @@ if __name__ == "__main__":
     train, gold = corpus("conll2003-en", "train")[: args.sentences], corpus("conll2003-en", args.split)
     common = {
         "min_count": 1, "consistency": "none", "constrain": args.constrain,
-        "optimiser": args.optimiser, "iterations": args.iterations, "threads": args.threads,
+        "optimiser": args.optimiser, "iterations": args.iterations, "cross_validate": 0, "threads": args.threads,
     }  # fmt: skip
     if args.figure:
         rows = []
