@@ -100,7 +100,7 @@ def tag_entities(
         for s, t in zip(train, tags, strict=True)
     ]
     features = entity_feature_set(clusters)
-    kinds = {"min_documents": min_documents, "consistency": "none", "cross_validate": 0, "noise": "none"}
+    kinds = {"min_documents": min_documents, "consistency": "none", "cross_validate": 0}
     model = Tagger(features=features, threads=threads, **kinds).fit(tagged)
     found = [Sentence(s.words, {"pos": tuple(t)}) for s, t in zip(bare, tagger.predict(bare), strict=True)]
     return [s.spans for s in model.annotate(found)]

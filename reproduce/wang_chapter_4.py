@@ -70,8 +70,8 @@ class Sampled(Tagger):
 
     share: float = 1.0
 
-    def _how(self, min_count: int, informed: bool = False, **more: Any) -> dict[str, Any]:
-        how = super()._how(min_count, informed, **more)
+    def _how(self, min_count: int, **more: Any) -> dict[str, Any]:
+        how = super()._how(min_count, **more)
         return how | {"settings": how["settings"]._replace(spread=Share(self.share))}
 
 

@@ -365,6 +365,7 @@ def test_defaults_in_the_help_are_those_of_the_tagger(run: Run) -> None:
         "scheme",
         "loss",
         "optimiser",
+        "l2",
         "patience",
         "min_count",
         "seed",

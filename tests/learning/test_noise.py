@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from dovetail.errors import DovetailError
-from dovetail.features.algebra.sets import FeatureSet
-from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.noise import Noise
 from dovetail.learning.objective import Objective
 from dovetail.models.base import Estimator
@@ -239,32 +237,3 @@ def test_tags_beside_nested_entities_have_no_noise() -> None:
 def test_dropout_is_gaussian_noise_of_the_same_variance() -> None:
     assert Noise.of("dropout:0.2") == Noise("features", 0.25) == Noise.of("gaussian:0.5")
     assert Segmenter(noise="gaussian:0.5").noise == "gaussian:0.5"
-
-
-def test_entities_with_clusters_have_noise_unless_something_is_said() -> None:
-    clusters = FeatureSet.of(["word[0]", "cluster(raw, 2)[0]"], {"raw": Clusters.of_paths({"Ada": "01", "met": "1"})})
-    found = {}
-    for name, how in {
-        "usual": {},
-        "penalty": {"l2": 0.1},
-        "none": {"noise": "none"},
-        "no clusters": {"features": LINES},
-        "online": {"optimiser": "adagrad"},
-        "pool": {"pool": "random:2"},
-        "chosen": {"noise": "words:0.3"},
-    }.items():
-        training = _prepared(Tagger(**({"features": clusters, "min_count": 1} | how)), FLAT)
-        noise = training.objective.noise
-        found[name] = (None if noise is None else noise.noise, training.prior.l2)
-    plain = (None, 0.1)
-    assert found == {
-        "usual": (Noise.of("dropout:0.5"), 0.03),
-        "penalty": plain,
-        "none": plain,
-        "no clusters": plain,
-        "online": plain,
-        "pool": plain,
-        "chosen": (Noise.of("words:0.3"), 0.03),
-    }
-    labels = [Sentence(s.words, {"ner": ["X"] * len(s)}) for s in FLAT]
-    assert _prepared(Tagger(features=clusters, min_count=1), labels).objective.noise is None

@@ -52,7 +52,7 @@ class Noise:
         """
         kind, _, level = told.partition(":")
         if kind not in KINDS:
-            raise DovetailError(f"noise={told!r}: choose one of {', '.join(f'{k}:X' for k in KINDS)}, or {NO_NOISE}")
+            raise DovetailError(f"noise={told!r}: choose one of {', '.join(f'{k}:X' for k in KINDS)}")
         try:
             amount = float(level)
         except ValueError:
@@ -79,7 +79,6 @@ class Noise:
         return Penalty(value, jvp(scorer.direction(moved, which)), variances, (log_z, marginals))
 
 
-NO_NOISE = "none"
 KINDS = {"dropout": "features", "gaussian": "features", "words": "words"}
 
 

@@ -38,7 +38,7 @@ def selected(training: Any, estimator: Any, run: Run) -> list[str]:
     run.doing("selecting templates")
     templates = [t for each in training.parts.values() for t in each.templates]
     group = template_groups(training)
-    prior = lasso(training, group, len(templates), estimator.selection, training.prior.l2)
+    prior = lasso(training, group, len(templates), estimator.selection, estimator.l2)
     optimiser = AdaGrad(limit=PASSES, seed=estimator.seed)
     monitor = Monitor(report=run.progress)
     weight = optimiser.minimise(training.objective, prior, np.zeros(training.objective.parameters), monitor)

@@ -66,7 +66,6 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
         return found
 
     def _pooled_training(self, model: Any, corpus: Corpora, held_out: Corpora | None, run: Run) -> ChainTraining:
-        model.l2, model.noise = model._penalties(False)  # domains have noise only if it is asked for
         together = pooled(corpus.values())
         features = model.features_for(together, pooled(held_out.values()) if held_out else None)
         lacking = {c for c in features.optional for some in corpus.values() if not any(c in s.layers for s in some)}

@@ -12,7 +12,7 @@ from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.learning.losses import ROUGH
 from dovetail.learning.monitor import Monitor
-from dovetail.learning.noise import NO_NOISE, Noise
+from dovetail.learning.noise import Noise
 from dovetail.learning.tuning import best_bias, calibration_of, likely_bias
 from dovetail.models.base import Estimator
 from dovetail.models.choices import Held, Tuning, best_f1, f1_of, summed
@@ -82,7 +82,7 @@ class LinearEstimator(Estimator):
     def check_settings(self) -> None:
         """As for any model; noise is of a known kind, and a pool is one that can be made."""
         super().check_settings()
-        if (told := self._setting("noise")) not in (None, NO_NOISE):
+        if (told := self._setting("noise")) is not None:
             Noise.of(told)
             if self._setting("hidden") or self._setting("encoder") is not None:
                 raise DovetailError(
@@ -117,24 +117,19 @@ class LinearEstimator(Estimator):
             features = replace(features, templates=tuple(t for t in features.templates if str(t) in self._kept))
         return features
 
-    def _penalties(self, informed: bool) -> tuple[float, str | None]:
-        """The penalty on squared weights and the noise; ``informed``: of entities, with clusters of raw text."""
-        return self._setting("l2"), self._setting("noise")
-
-    def _how(self, min_count: int, informed: bool = False, **more: Any) -> dict[str, Any]:
+    def _how(self, min_count: int, **more: Any) -> dict[str, Any]:
         """What the settings say of ``LinearTraining.prepare``."""
-        l2, noise = self._penalties(informed)
         settings = PartSettings(min_count, self._setting("hash_bits"), threads=self._threads(), **more)
         if self._selecting:
             settings = settings._replace(apart=by_template)
         elif (plan := PoolPlan.of(self._setting("pool"))) is not None:
             settings = settings._replace(apart=membership(plan, self._setting("seed")))
         found: dict[str, Any] = {"settings": settings, "loss": self._loss()}
-        found |= {name: self._setting(name) for name in ("l1", "seed")} | {"l2": l2, "network": self._network}
+        found |= {name: self._setting(name) for name in ("l2", "l1", "seed")} | {"network": self._network}
         if size := self._setting("hidden"):
             told = (self._setting(name) for name in ("activation", "hidden_inputs", "seed"))
             found["hidden"] = Hidden(size, *told)
-        return found | self._noise(noise)
+        return found | self._noise()
 
     def _network(self, form: Form, corpus: Sequence[Sentence]) -> Any:
         """The network, with its first weights, that scores parts of a form beside features; None for none."""
@@ -144,9 +139,10 @@ class LinearEstimator(Estimator):
 
         return self._encoder_network([s.words for s in corpus], TokenHead.kind, **TokenHead.for_form(form))
 
-    def _noise(self, told: str | None) -> dict[str, Any]:
-        """What there is of noise; raw sentences have the layers that the model predicts."""
-        if told is None or told == NO_NOISE:
+    def _noise(self) -> dict[str, Any]:
+        """What the settings say of noise; raw sentences have the layers that the model predicts."""
+        told = self._setting("noise")
+        if told is None:
             return {}
         return {"noise": Noise.of(told), "noise_text": self._filled(self._raw(self._setting("noise_text") or ()))}
 

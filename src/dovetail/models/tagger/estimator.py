@@ -13,8 +13,6 @@ from dovetail.errors import DovetailError
 from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.compile.documents import token_documents
-from dovetail.features.resources.clusters import Clusters
-from dovetail.learning.noise import NO_NOISE
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
 from dovetail.models.choices import Held, Tuning
@@ -43,9 +41,6 @@ from dovetail.text.sentence import Document, Sentence, Span, as_span
 from dovetail.text.spans import flat_tags
 
 Input = Sequence[Sentence] | Sequence[Sequence[str]] | Sequence[Document]
-
-L2 = 0.1
-NOISE, NOISED_L2 = "dropout:0.5", 0.03
 
 
 @dataclass(kw_only=True, eq=False)
@@ -118,24 +113,8 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
             model = self._linked(model, corpus, lambda made: np.append(made.of_label, -1)[made.labels.encode(tags)])
         spread = Spread(token_documents(corpus), self.min_documents) if self.min_documents > 1 else None
         seen = half_loosened(corpus) if features.looks_elsewhere else corpus
-        clustered = any(resource.kind == Clusters.kind for resource in features.resources.values())
-        how = self._how(
-            self.min_count, clustered and model.labels.scheme is not None, twins=self.merge_twins, spread=spread
-        )
+        how = self._how(self.min_count, twins=self.merge_twins, spread=spread)
         return chain_training(model, seen, tags, observed_only=self.observed_only, **how)
-
-    def _penalties(self, informed: bool) -> tuple[float, str | None]:
-        """Where nothing is said of either, entities with clusters have noise and a third of the usual penalty.
-
-        On three corpora that was better; without clusters it was not: see docs/train.md. Experts of a pool, hidden
-        layers and encoders do without.
-        """
-        if self.noise is not None or self.l2 is not None:
-            usual = L2 if self.noise in (None, NO_NOISE) else NOISED_L2
-            return usual if self.l2 is None else self.l2, self.noise
-        alone = self.pool is None and not self.hidden and self.encoder is None and not self._selecting
-        plain = self.optimiser == "lbfgs" and self.loss == "likelihood" and not self.l1
-        return (NOISED_L2, NOISE) if informed and alone and plain else (L2, None)
 
     def features_for(self, corpus: Sequence[Sentence], dev: Sequence[Sentence] | None) -> FeatureSet:
         """The feature set, less what reads layers to ignore, or layers that a named set wants and no sentence has.

@@ -30,12 +30,12 @@ class TaggerSettings:
     dropout: float = settings.dropout()
     loss: str = settings.loss()
     optimiser: str = settings.optimiser("lbfgs")
-    l2: float | None = settings.l2(None, shown="0.1, or 0.03 with noise")
+    l2: float = settings.l2(0.1)
     """As CRFsuite's c2: 1 / (2 variance)."""
     l1: float = settings.l1()
     """As CRFsuite's c1."""
-    noise: str | None = settings.noise(shown="dropout:0.5 for entities with clusters, if --l2 is left open")
-    """A penalty on weights that rest on single features; see ``learning.noise``. ``none`` for none."""
+    noise: str | None = settings.noise()
+    """A penalty on weights that rest on single features; see ``learning.noise``."""
     noise_text: Sequence[Any] = settings.noise_text()
     iterations: int | None = settings.iterations(None)
     batch: int | None = settings.batch()
