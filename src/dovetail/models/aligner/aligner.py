@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from dovetail.arrays import Int64s
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.modelfile import load_model, save_model
 from dovetail.models.aligner.candidates import Candidates, candidates_of
-from dovetail.models.aligner.corpus import Bitext, Told, Vocabulary, frequencies, numbered
+from dovetail.models.aligner.corpus import Bitext, Told, Vocabulary, frequencies, numbered, silent
+from dovetail.models.aligner.lexicon import Lexicon
+from dovetail.models.aligner.lexicon_kernels import Singles
 from dovetail.models.aligner.model import AlignerModel, Seen, grown, likely_by_parts, linked_parts, priors_of
 from dovetail.models.aligner.parts import parts
 from dovetail.models.aligner.sampler import (
@@ -33,6 +36,17 @@ from dovetail.text.links import Link
 
 TOGETHER = 1000
 """Pairs of new text that are linked together."""
+TRUST = 0.97
+"""What a probability of one becomes: of links that all samplers have, about 3 in 100 are wrong."""
+
+
+class Linked(list[Link]):
+    """The links of a pair, and how far the samplers believe that its sentences are translations."""
+
+    def __init__(self, links: Iterable[Link] = (), confidence: float = 0.0) -> None:
+        super().__init__(links)
+        self.confidence = confidence
+        """The share of the words of both sides that have a translation on the other, as expected: 0 to 1."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -49,6 +63,7 @@ class Aligner(AlignerSettings):
     kind: ClassVar[str] = "aligner"
 
     def __post_init__(self) -> None:
+        self.lexicon_: Lexicon | None = None
         for field in fields(self):
             known = setting_of(field)
             if known is not None:
@@ -60,16 +75,16 @@ class Aligner(AlignerSettings):
         self._learnt(pairs, told)
         return self
 
-    def fit_align(self, pairs: Iterable[Pair], *, told: Told | None = None) -> list[list[Link]]:
+    def fit_align(self, pairs: Iterable[Pair], *, told: Told | None = None) -> list[Linked]:
         """Learn from pairs of sentences, and link them: a list of links for each pair."""
         return list(self.fit_links(pairs, told=told))
 
-    def fit_links(self, pairs: Iterable[Pair], *, told: Told | None = None) -> Iterator[list[Link]]:
+    def fit_links(self, pairs: Iterable[Pair], *, told: Told | None = None) -> Iterator[Linked]:
         """As `fit_align`, the links one pair after another, once all is learnt."""
         lattice, found = self._learnt(pairs, told)
         return self._links(lattice.forward, found)
 
-    def align(self, pairs: Iterable[Pair]) -> Iterator[list[Link]]:
+    def align(self, pairs: Iterable[Pair]) -> Iterator[Linked]:
         """The links of new pairs, streamed, by what was learnt; what is linked does not depend on other pairs."""
         model = self._model()
         stream = iter(pairs)
@@ -78,14 +93,14 @@ class Aligner(AlignerSettings):
 
     def _learnt(self, pairs: Iterable[Pair], told: Told | None) -> tuple[Lattice, Posteriors]:
         words = Vocabulary(), Vocabulary()
-        (told or _silent)("reading")
+        (told or silent)("reading", 0, 0)
         text = numbered(pairs, *words, self.lowercase)
         if not len(text.source.word) or not len(text.target.word):
             raise DovetailError("no pair of sentences with words on both sides, so there is nothing to align")
         sizes = len(words[0]), len(words[1])
         cells = candidates_of(text, *sizes, threads=self.threads, told=told)
         seen = Seen(frequencies(text.source, sizes[0]), frequencies(text.target, sizes[1]))
-        (told or _silent)("comparing parts of words")
+        (told or silent)("comparing parts of words", 0, 0)
         priors = self._priors_of_training(cells, words, seen)
         lattice = _lattice(text, cells)
         classes = self.jump_classes
@@ -103,15 +118,24 @@ class Aligner(AlignerSettings):
         kinds = jump_classes(seen.source, self.jump_classes), jump_classes(seen.target, self.jump_classes)
         if self.parts:
             sides = parts(words[0].words), parts(words[1].words)
-            likely = likely_by_parts(cells, *linked_parts(cells, sides, sizes), sides, seen)
+            counts, own = linked_parts(cells, sides, sizes)
+            likely = likely_by_parts(cells, counts, own, sides, seen)
         else:
             likely = np.zeros(len(cells.source), np.float32), np.zeros(len(cells.source), np.float32)
-        return priors_of(self, likely, sizes, kinds)
+        forward, backward = priors_of(self, likely, sizes, kinds)
+        if self.lexicon_ is not None:
+            self.lexicon_.believe(cells, words, (forward, backward))
+        return forward, backward
+
+    def given(self, lexicon: Lexicon) -> Aligner:
+        """This aligner with a list of translations that it believes beforehand."""
+        self.lexicon_ = lexicon
+        return self
 
     def _schedule(self) -> Schedule:
         return Schedule(self.samplers, self.sweeps, self.seed)
 
-    def _linked(self, model: AlignerModel, pairs: Sequence[Pair]) -> Iterator[list[Link]]:
+    def _linked(self, model: AlignerModel, pairs: Sequence[Pair]) -> Iterator[Linked]:
         """The links of some new pairs together."""
         words = model.source.copy(), model.target.copy()
         text = numbered(pairs, *words, self.lowercase)
@@ -120,10 +144,7 @@ class Aligner(AlignerSettings):
         seen = Seen(grown(model.seen.source, sizes[0]), grown(model.seen.target, sizes[1]))
         sides = parts(words[0].words), parts(words[1].words)
         counted = model.chances(cells.source, cells.target)
-        own = (
-            (counted[0] + counted[1]) / 2,
-            *((grown(a.word, n) + grown(b.none * 0, n)) for a, b, n in _both(model, sizes)),
-        )
+        own = (counted[0] + counted[1]) / 2, *model.of_words(*sizes)
         likely = likely_by_parts(cells, model.linked_parts(sides), own, sides, seen)
         kinds = jump_classes(seen.source, self.jump_classes), jump_classes(seen.target, self.jump_classes)
         priors = priors_of(self, likely, (len(model.source), len(model.target)), kinds)
@@ -139,13 +160,12 @@ class Aligner(AlignerSettings):
         )
         return self._links(lattice.forward, found.posteriors)
 
-    def _links(self, cells: Cells, found: Posteriors) -> Iterator[list[Link]]:
+    def _links(self, cells: Cells, found: Posteriors) -> Iterator[Linked]:
         """The links of all sentences, one after another."""
-        mean = (found.forward + found.backward) / 2
-        if self.symmetrise == "soft":
-            yield from _soft(cells, mean, self.threshold)
-        else:
-            yield from _hard(cells, found, mean, self.symmetrise)
+        ends = [*range(TOGETHER, len(cells.target_begin) - 1, TOGETHER), len(cells.target_begin) - 1]
+        for low, high in zip([0, *ends], ends, strict=False):
+            some = _Some.of(cells, found, low, high)
+            yield from some.soft(self.threshold) if self.symmetrise == "soft" else some.hard(self.symmetrise)
 
     def save(self, path: str | Path) -> None:
         """Write settings and counts to one file."""
@@ -171,39 +191,65 @@ class Aligner(AlignerSettings):
         return self.model_
 
 
-def _silent(_: str) -> None:
-    pass
-
-
-def _both(model: AlignerModel, sizes: tuple[int, int]) -> Any:
-    return (model.forward, model.forward, sizes[0]), (model.backward, model.backward, sizes[1])
-
-
 def _lattice(text: Bitext, cells: Candidates) -> Lattice:
     return Lattice.of(Cells(cells.first, cells.place, cells.pair, *text.source, *text.target))
 
 
-def _soft(cells: Cells, mean: Any, threshold: float) -> Iterator[list[Link]]:
-    """The links of at least this probability, by source and target position."""
-    kept = np.flatnonzero(mean >= max(threshold, 1e-9))
-    token = np.searchsorted(cells.first, kept, side="right") - 1
-    sentence = np.searchsorted(cells.target_begin, token, side="right") - 1
-    source, target = cells.place[kept].astype(np.int64), token - cells.target_begin[sentence]
-    order = np.lexsort((target, source, sentence))
-    begin = np.searchsorted(sentence[order], np.arange(len(cells.target_begin)))
-    columns = [array[order].tolist() for array in (source, target, np.minimum(mean[kept], 1.0))]
-    links = [Link(i, j, p) for i, j, p in zip(*columns, strict=True)]
-    for a, b in zip(begin[:-1].tolist(), begin[1:].tolist(), strict=True):
-        yield links[a:b]
+class _Some(NamedTuple):
+    """The cells of some sentences in a row, by target token: [cells] each.
 
+    ``begin`` is where those of each sentence begin, and ``words`` how many words both sides of it have.
+    """
 
-def _hard(cells: Cells, found: Posteriors, mean: Any, way: str) -> Iterator[list[Link]]:
-    """The links that a symmetrisation leaves of the best ones of both directions."""
-    for a, b in zip(cells.target_begin[:-1].tolist(), cells.target_begin[1:].tolist(), strict=True):
-        own = slice(int(cells.first[a]), int(cells.first[b]))
-        source = cells.place[own].tolist()
-        target = np.repeat(np.arange(b - a), np.diff(cells.first[a : b + 1])).tolist()
-        forward = best_links(zip(source, target, found.forward[own].tolist(), strict=True), 1)
-        backward = best_links(zip(source, target, found.backward[own].tolist(), strict=True), 0)
-        chances = dict(zip(zip(source, target, strict=True), mean[own].tolist(), strict=True))
-        yield [Link(i, j, min(chances[i, j], 1.0)) for i, j in sorted(WAYS[way](forward, backward))]
+    source: Int64s
+    target: Int64s
+    forward: Singles
+    backward: Singles
+    begin: Int64s
+    words: Int64s
+
+    @classmethod
+    def of(cls, cells: Cells, found: Posteriors, low: int, high: int) -> _Some:
+        tokens = cells.target_begin[low : high + 1]
+        a, b = int(tokens[0]), int(tokens[-1])
+        first = cells.first[a : b + 1]
+        place = np.arange(a, b) - np.repeat(tokens[:-1], np.diff(tokens))
+        own = int(first[0]), int(first[-1])
+        begin = cells.first[tokens] - own[0]
+        words = np.diff(tokens) + np.diff(cells.source_begin[low : high + 1])
+        return cls(
+            cells.place[slice(*own)].astype(np.int64), np.repeat(place, np.diff(first)), *found.of(*own), begin, words
+        )
+
+    def probability(self) -> Singles:
+        """The mean of both directions, a little less: samplers are surer than they should be."""
+        return np.float32(TRUST / 2) * (self.forward + self.backward)
+
+    def confidence(self) -> list[float]:
+        """The expected share of words with a translation, of each sentence."""
+        whole = np.concatenate([[0.0], np.cumsum(self.forward + self.backward, dtype=np.float64)])
+        found: list[float] = (np.diff(whole[self.begin]) / np.maximum(self.words, 1)).tolist()
+        return found
+
+    def soft(self, threshold: float) -> Iterator[Linked]:
+        """The links of at least this probability, by source and target position."""
+        chance = self.probability()
+        kept = np.flatnonzero(chance >= max(threshold, 1e-9))
+        sentence = np.searchsorted(self.begin, kept, side="right") - 1
+        order = np.lexsort((self.target[kept], self.source[kept], sentence))
+        columns = [array[kept][order].tolist() for array in (self.source, self.target, chance)]
+        links = list(map(Link, *columns))
+        begin = np.searchsorted(sentence[order], np.arange(len(self.begin))).tolist()
+        for (a, b), sure in zip(pairwise(begin), self.confidence(), strict=True):
+            yield Linked(links[a:b], sure)
+
+    def hard(self, way: str) -> Iterator[Linked]:
+        """The links that a symmetrisation leaves of the best ones of both directions."""
+        chance = self.probability()
+        for (a, b), sure in zip(pairwise(self.begin.tolist()), self.confidence(), strict=True):
+            source, target = self.source[a:b].tolist(), self.target[a:b].tolist()
+            forward = best_links(zip(source, target, self.forward[a:b].tolist(), strict=True), 1)
+            backward = best_links(zip(source, target, self.backward[a:b].tolist(), strict=True), 0)
+            chances = dict(zip(zip(source, target, strict=True), chance[a:b].tolist(), strict=True))
+            links = [Link(i, j, chances[i, j]) for i, j in sorted(WAYS[way](forward, backward))]
+            yield Linked(links, sure)

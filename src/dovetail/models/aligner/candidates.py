@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import Int32s, Int64s, pointers
-from dovetail.models.aligner.corpus import Bitext, Told, frequencies
+from dovetail.models.aligner.corpus import Bitext, Told, frequencies, silent
 from dovetail.models.aligner.lexicon_kernels import (
     Model,
     Singles,
@@ -44,8 +44,8 @@ LEAST = 1e-2
 class Candidates:
     """Cells by target token: those of token j are ``first[j]`` to ``first[j + 1]``, by source position ``place``.
 
-    ``pair`` is the number of the pair of words of a cell, and ``source``, ``target``, ``count`` [pairs] are its words and
-    how often IBM model 1 expects them to be linked.
+    ``pair`` is the number of the pair of words of a cell, and ``source``, ``target``, ``count`` [pairs] are its words
+    and how often IBM model 1 expects them to be linked.
     """
 
     first: Int64s  # [target tokens + 1]
@@ -152,15 +152,25 @@ class _Lexicon:
         np.cumsum(kept, out=number, dtype=np.int32)
         number -= 1
         first = pointers(counts.sum(axis=0))
-        starts = np.cumsum(counts, axis=0, dtype=np.int64) - counts + first[:-1]
+        starts = counts  # in their place: memory is dear here
+        _begins(starts, first)
         cells = int(first[-1])
         place, pair = np.zeros(cells, np.uint16), np.zeros(cells, np.int32)
         self._each(lambda low, high, mark, slot: look(low, high, starts[shard[low]], (mark, slot), (place, pair), True))
         sort_places(first, place, pair)
-        source = np.repeat(np.arange(self.sources, dtype=np.int32), np.diff(self.walk.row))[kept]
+        kept_before = np.where(self.walk.row > 0, number[self.walk.row - 1] + 1, 0)
+        source = np.repeat(np.arange(self.sources, dtype=np.int32), np.diff(kept_before))
         target = np.zeros(len(source), np.int32)
         target[pair] = np.repeat(self.text.target.word, np.diff(first))
-        return Candidates(first, place, pair, source, target, model.count[kept])
+        return Candidates(first, place, pair, source, target, model.links[kept])
+
+
+def _begins(counts: Int32s, first: Int64s) -> None:
+    """Counts of cells [shards, tokens] turned into where the cells of each shard and token begin."""
+    begin = first[:-1].astype(np.int32)
+    for shard in counts:
+        begin += shard
+        np.subtract(begin, shard, out=shard)
 
 
 def candidates_of(
@@ -171,11 +181,11 @@ def candidates_of(
 
     With ``passes=0`` and ``least=0`` all cells are kept.
     """
-    tell = told or (lambda _: None)
-    tell(f"pairing words of {len(text):,} sentence pairs")
+    tell = told or silent
+    tell(f"pairing words of {len(text):,} sentence pairs", 0, 0)
     lexicon = _Lexicon(text, (sources, targets), threads)
     model = lexicon.first()
     for number in range(passes):
-        tell(f"IBM model 1, pass {number + 1} of {passes}")
+        tell("IBM model 1", number + 1, passes)
         model = lexicon.better(model)
     return lexicon.candidates(model, least)

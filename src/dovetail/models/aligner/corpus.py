@@ -54,7 +54,7 @@ class Bitext(NamedTuple):
     target: Side
     too_long: list[int]
 
-    def __len__(self) -> int:  # type: ignore[override]
+    def __len__(self) -> int:
         return len(self.source.begin) - 1
 
 
@@ -99,5 +99,9 @@ def frequencies(side: Side, words: int) -> Int64s:
     return np.bincount(side.word, minlength=words)
 
 
-Told = Callable[[str], None]
-"""Told what is being done."""
+Told = Callable[[str, int, int], None]
+"""Told what is being done, and how much of it is done, of how much (of 0 where that is not known)."""
+
+
+def silent(what: str, done: int = 0, of: int = 0) -> None:
+    """Tell nobody."""

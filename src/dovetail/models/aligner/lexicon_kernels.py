@@ -7,7 +7,7 @@ words are kept, and a row stays in the cache. ``Walk`` says where the tokens of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from dovetail.arrays import Floats, Int32s, Int64s, Integers
 from dovetail.kernel import steady
 
-Singles = NDArray[np.float32]
+Singles = NDArray[Any]
+"""Numbers of four bytes."""
 
 
 class Walk(NamedTuple):
@@ -31,9 +32,9 @@ class Walk(NamedTuple):
 
 
 class Model(NamedTuple):
-    """``p(t | s) = (count + a) * of_source[s]`` and ``p(s | t) = (count + a) * of_target[t]``, and those of no word."""
+    """``p(t | s) = (links + a) * of_source[s]`` and ``p(s | t) = (links + a) * of_target[t]``, and those of no word."""
 
-    count: Singles  # [pairs]
+    links: Singles  # [pairs]
     prior: float  # a
     of_source: Singles  # [source words]: 1 / (count of s + a * target words)
     of_target: Singles  # [target words]: 1 / (count of t + a * source words)
@@ -91,7 +92,7 @@ def add_forward(low: int, high: int, walk: Walk, mark: Int32s, slot: Int32s, mod
                     mark[t] = s
                     slot[t] = size
                     size += 1
-                sums[j] += (model.count[row + slot[t]] + model.prior) * model.of_source[s]
+                sums[j] += (model.links[row + slot[t]] + model.prior) * model.of_source[s]
 
 
 @steady
@@ -112,7 +113,7 @@ def expect(
                     mark[t] = s
                     slot[t] = size
                     size += 1
-                weight[j - a] = model.count[row + slot[t]] + model.prior
+                weight[j - a] = model.links[row + slot[t]] + model.prior
                 backward += weight[j - a] * model.of_target[t]
             scale = model.of_source[s] / backward
             for j in range(a, b):
@@ -147,7 +148,7 @@ def likely(
                     mark[t] = s
                     slot[t] = size
                     size += 1
-                weight[j - a] = model.count[row + slot[t]] + model.prior
+                weight[j - a] = model.links[row + slot[t]] + model.prior
                 backward += weight[j - a] * model.of_target[t]
             for j in range(a, b):
                 t = walk.target[j]

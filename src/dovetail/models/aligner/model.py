@@ -44,8 +44,7 @@ class AlignerModel:
         key = cells.source.astype(np.int64) * max(len(words[1]), 1) + cells.target
         kept = np.flatnonzero(counts[0].pair + counts[1].pair)
         kept = kept[np.argsort(key[kept], kind="stable")]
-        mean = [Counts(c.pair[kept] / samplers, *(a / np.asarray(samplers, a.dtype) for a in c[1:])) for c in counts]
-        return cls(*words, seen, key[kept], *mean)
+        return cls(*words, seen, key[kept], *(_mean(c, kept, samplers) for c in counts))
 
     def chances(self, source: Int32s, target: Int32s) -> tuple[Singles, Singles]:
         """The counts of pairs of words, which may be numbered beyond the vocabularies: [pairs] each."""
@@ -62,6 +61,15 @@ class AlignerModel:
         words = max(len(self.target), 1)
         source, target = (self.key // words).astype(np.int32), (self.key % words).astype(np.int32)
         return count_parts(source, target, (self.forward.pair + self.backward.pair) / 2, *sides)
+
+    def of_words(self, sources: int, targets: int) -> tuple[Floats, Floats]:
+        """The links of each source and target word, in vocabularies grown to so many words: [sources], [targets]."""
+        words = max(len(self.target), 1)
+        count = (self.forward.pair + self.backward.pair) / 2
+        return (
+            np.bincount(self.key // words, count, sources).astype(np.float64),
+            np.bincount(self.key % words, count, targets).astype(np.float64),
+        )
 
     def arrays(self) -> Arrays:
         """What a model file holds."""
@@ -93,6 +101,14 @@ class AlignerModel:
         if seen.source.shape != (len(source),) or seen.target.shape != (len(target),) or (np.diff(key) <= 0).any():
             raise ValueError("the pairs do not fit the words")
         return cls(source, target, seen, key, *sides)
+
+
+def _mean(counts: Counts, kept: Int64s, samplers: int) -> Counts:
+    """The counts of one sampler on average, of some pairs."""
+    by = np.float32(samplers)
+    return Counts(
+        counts.pair[kept] / by, counts.word / by, counts.none / by, counts.jump / samplers, counts.fertility / by
+    )
 
 
 def _bytes(vocabulary: Vocabulary) -> Any:
@@ -133,7 +149,7 @@ def likely_by_parts(
     cells: Candidates, counts: PartCounts, own: tuple[Singles, Floats, Floats], sides: tuple[Parts, Parts], seen: Seen
 ) -> tuple[Singles, Singles]:
     """What parts of words say of the pairs of some cells, in pieces that bound the memory: [pairs] each."""
-    step = 1 << 20
+    step = 1 << 18
     found: tuple[list[Singles], list[Singles]] = ([], [])
     for a in range(0, len(cells.source), step):
         piece = slice(a, a + step)
@@ -144,13 +160,15 @@ def likely_by_parts(
     return np.concatenate([none, *found[0]]), np.concatenate([none, *found[1]])
 
 
-def linked_parts(cells: Candidates, sides: tuple[Parts, Parts], words: tuple[int, int]) -> Any:
+def linked_parts(
+    cells: Candidates, sides: tuple[Parts, Parts], words: tuple[int, int]
+) -> tuple[PartCounts, tuple[Singles, Floats, Floats]]:
     """The links that IBM model 1 expects of parts of words, and what each pair and word has given to them."""
     counts = count_parts(cells.source, cells.target, cells.count, *sides)
     own = (
         cells.count,
-        np.bincount(cells.source, cells.count, words[0]),
-        np.bincount(cells.target, cells.count, words[1]),
+        np.bincount(cells.source, cells.count, words[0]).astype(np.float64),
+        np.bincount(cells.target, cells.count, words[1]).astype(np.float64),
     )
     return counts, own
 

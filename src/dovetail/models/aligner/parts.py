@@ -5,9 +5,6 @@ word. With n(u, v) the expected number of links between words with the parts u a
 itself, and n(u) that of all with u::
 
     q(t | s) = mean over u in s of  sum over v in t of  n(u, v) / (n(u) + 1) * count(t) / count(v)
-
-Words that are spelled alike, or begin alike, are taken for translations where such pairs are so in this bitext: links
-expected between them, over those expected between others that stand together as often.
 """
 
 from __future__ import annotations
@@ -17,10 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.arrays import Floats, Int32s, Int64s, pointers, taken
+from dovetail.arrays import Floats, Int32s, Int64s, Integers, pointers, taken
 from dovetail.models.aligner.lexicon_kernels import Singles
 
 LETTERS = 4
+NEGLIGIBLE = 0.01
+"""Pairs of words that are expected to be linked less often do not count for their parts."""
 
 
 class Parts(NamedTuple):
@@ -35,7 +34,7 @@ class PartCounts(NamedTuple):
     """Expected links between parts: ``key`` is ``u * targets + v``, in order."""
 
     key: Int64s
-    count: Floats
+    links: Floats
     targets: int
     of_source: Floats  # [source parts]
     of_target: Floats  # [target parts]
@@ -62,29 +61,35 @@ def parts(words: Sequence[str]) -> Parts:
 
 def count_parts(source: Int32s, target: Int32s, count: Singles, of_source: Parts, of_target: Parts) -> PartCounts:
     """Add up the expected links of pairs of words (``source``, ``target``, ``count``, [pairs] each) by their parts."""
-    keys, which = _keys(source, target, of_source, of_target, len(of_target.names))
+    some = np.flatnonzero(count > NEGLIGIBLE)
+    keys, which = _keys(source[some], target[some], of_source, of_target, len(of_target.names))
     key, inverse = np.unique(keys, return_inverse=True)
     return PartCounts(
         key,
-        np.bincount(inverse, count[which], len(key)),
+        _sums(inverse, count[some][which], len(key)),
         len(of_target.names),
         _totals(of_source, source, count),
         _totals(of_target, target, count),
     )
 
 
+def _sums(which: Integers, weight: Singles, size: int) -> Floats:
+    """The sum of the weights of each of ``size`` numbers."""
+    return np.bincount(which, weight, size).astype(np.float64)  # with weights it counts in these anyway
+
+
 def _totals(of: Parts, word: Int32s, count: Singles) -> Floats:
     places, begin = taken(of.begin, word)
-    return np.bincount(of.part[places], np.repeat(count, np.diff(begin)), len(of.names))
+    return _sums(of.part[places], np.repeat(count, np.diff(begin)), len(of.names))
 
 
-def _keys(source: Int32s, target: Int32s, of_source: Parts, of_target: Parts, targets: int) -> tuple[Int64s, Int64s]:
+def _keys(source: Int32s, target: Int32s, of_source: Parts, of_target: Parts, targets: int) -> tuple[Int64s, Int32s]:
     """A key for each part of the source with each part of the target of each pair, and which pair it is of."""
     places, begin = taken(of_source.begin, source)
-    pair = np.repeat(np.arange(len(source)), np.diff(begin))
+    pair = np.repeat(np.arange(len(source), dtype=np.int32), np.diff(begin))
     u = of_source.part[places].astype(np.int64)
     places, begin = taken(of_target.begin, target[pair])
-    again = np.repeat(np.arange(len(pair)), np.diff(begin))
+    again = np.repeat(np.arange(len(pair), dtype=np.int32), np.diff(begin))
     return u[again] * targets + of_target.part[places], pair[again]
 
 
@@ -99,7 +104,7 @@ def likenesses(
     """
     keys, which = _keys(source, target, *sides, counts.targets)
     at = np.minimum(np.searchsorted(counts.key, keys), max(len(counts.key) - 1, 0))
-    both = np.where(counts.key[at] == keys, counts.count[at], 0.0) if len(counts.key) else np.zeros(len(keys))
+    both = np.where(counts.key[at] == keys, counts.links[at], 0.0) if len(counts.key) else np.zeros(len(keys))
     both = np.maximum(both - own[0][which], 0.0)
     u, v = keys // counts.targets, keys % counts.targets
     forward = _share(both, counts.of_source[u] - own[1][source[which]], target[which], v, sides[1], seen[1])

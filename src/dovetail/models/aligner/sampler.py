@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import Int32s, Int64s
-from dovetail.models.aligner.corpus import Told
+from dovetail.models.aligner.corpus import Told, silent
 from dovetail.models.aligner.lexicon_kernels import Singles
 from dovetail.models.aligner.sampling_kernels import (
     FERTILITIES,
@@ -78,10 +78,19 @@ class Lattice(NamedTuple):
 
 
 class Posteriors(NamedTuple):
-    """The probability of each cell [cells], by target token: of its source given its target, and the reverse."""
+    """How likely each cell [cells], by target token, is a link to its target's word, and to its source's.
 
-    forward: Singles
-    backward: Singles
+    They are whole numbers, to be multiplied by ``scale``: as numbers with fractions they would take twice the memory.
+    """
+
+    forward: Whole
+    backward: Whole
+    scale: float
+
+    def of(self, low: int, high: int) -> tuple[Singles, Singles]:
+        """The probabilities of some cells in a row, forward and backward."""
+        scale = np.float32(self.scale)
+        return self.forward[low:high] * scale, self.backward[low:high] * scale
 
 
 def empty_counts(pairs: int, sources: int, targets: int, classes: int) -> Counts:
@@ -90,6 +99,11 @@ def empty_counts(pairs: int, sources: int, targets: int, classes: int) -> Counts
         np.zeros(pairs, np.float32), np.zeros(sources, np.float32), np.zeros(targets, np.float32),
         np.zeros((classes, JUMPS)), np.zeros((sources, FERTILITIES), np.float32),
     )  # fmt: skip
+
+
+def _zeros_like(counts: Counts) -> Counts:
+    (pairs,), (sources,), (targets,), (classes, _), _ = (array.shape for array in counts)
+    return empty_counts(pairs, sources, targets, classes)
 
 
 class _Chain:
@@ -142,13 +156,13 @@ def sample(
     Where they ``learn``, ``counts`` are empty, and the sum of what samplers have counted at the end is put into them;
     else they are those of a model, and stay.
     """
-    tell = told or (lambda _: None)
+    tell = told or silent
     total = [np.zeros(len(cells.place), np.uint16) for cells in lattice]
     lock, done = Lock(), [0]
 
     def work(number: int) -> None:
         state = schedule.state(number)
-        own = [Counts(*(np.zeros_like(a) for a in c)) for c in counts] if learn else counts
+        own = [_zeros_like(c) for c in counts] if learn else counts
         chains = [_Chain(*given, learn) for given in zip(lattice, own, priors, strict=True)]
         for chain in chains:
             chain.begin(weight, state)
@@ -157,20 +171,20 @@ def sample(
                 chain.draw(other, at, schedule, state)
             with lock:
                 done[0] += 1
-                tell(f"drawing links, {done[0]} of {schedule.sweeps * schedule.samplers} times")
+                tell("drawing links", done[0], schedule.sweeps * schedule.samplers)
         with lock:  # whole numbers: the order in which samplers end does not matter
             for sums, chain in zip(total, chains, strict=True):
                 sums += chain.sums
             if learn:
                 for whole, chain in zip(counts, chains, strict=True):
-                    for a, b in zip(whole, chain.counts, strict=True):
-                        a += b
+                    for mine, its in zip(whole, chain.counts, strict=True):
+                        np.add(mine, its, out=mine)
 
     run_shards(work, range(schedule.samplers), threads)
     back = np.empty_like(total[1])
     brought_back(lattice.forward, lattice.backward.first, total[1], back)
-    scale = np.float32(1.0 / (schedule.unit * schedule.samplers * schedule.collected))
-    return Sampled(Posteriors(total[0] * scale, back * scale), counts)
+    scale = 1.0 / (schedule.unit * schedule.samplers * schedule.collected)
+    return Sampled(Posteriors(total[0], back, scale), counts)
 
 
 def jump_classes(seen: Int64s, classes: int) -> Int32s:

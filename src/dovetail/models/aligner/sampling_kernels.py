@@ -12,7 +12,7 @@ where c and n leave this token out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ def uniform(state: NDArray[np.uint64]) -> float:
 
 
 @steady_inner
-def bin_of(jump: int) -> int:
+def bin_of(jump: Any) -> Any:
     """Where a jump is counted; all long ones together."""
     return min(max(jump, -REACH), REACH) + REACH
 
@@ -127,7 +127,7 @@ def count_jumps(cells: Cells, link: Int32s, jump_class: Int32s, jump: Floats) ->
         begin, previous, kind = cells.source_begin[k], -1, 0
         for j in range(cells.target_begin[k], cells.target_begin[k + 1]):
             if link[j] >= 0:
-                i = np.int64(cells.place[link[j]])
+                i = int(cells.place[link[j]])
                 jump[kind, bin_of(i - previous)] += 1
                 previous, kind = i, jump_class[cells.source[begin + i]]
         jump[kind, bin_of(cells.source_begin[k + 1] - begin - previous)] += 1
@@ -154,7 +154,7 @@ def jump_probabilities(jump: Floats) -> Floats:
 def linked_places(cells: Cells, link: Int32s, out: Int32s) -> None:
     """The source position of each link, -1 for none: [target tokens]."""
     for j in range(len(link)):
-        out[j] = -1 if link[j] < 0 else np.int64(cells.place[link[j]])
+        out[j] = -1 if link[j] < 0 else int(cells.place[link[j]])
 
 
 @steady
@@ -206,12 +206,12 @@ def sweep(
                 while ahead < last and link[ahead] < 0:
                     ahead += 1
                 if ahead < last:
-                    after = np.int64(cells.place[link[ahead]])
+                    after = int(cells.place[link[ahead]])
                 none *= jump[kind, bin_of(after - previous)]
             a, b = cells.first[j], cells.first[j + 1]
             total = none
             for x in range(a, b):
-                p = np.int64(cells.place[x])
+                p = int(cells.place[x])
                 s = cells.source[begin + p]
                 w = (1.0 - prior.to_none) * (counts.pair[cells.pair[x]] + prior.pair[cells.pair[x]])
                 w /= counts.word[s] + prior.word
@@ -240,7 +240,7 @@ def sweep(
             if link[j] < 0:
                 counts.none[t] += step
             else:
-                p = np.int64(cells.place[link[j]])
+                p = int(cells.place[link[j]])
                 s, f = cells.source[begin + p], fertile[begin + p]
                 counts.pair[cells.pair[link[j]]] += step
                 counts.word[s] += step

@@ -18,8 +18,8 @@ class AlignerSettings:
         "soft", "How links of both directions become one set; soft takes those above --threshold.",
         choices=SYMMETRISATIONS,
     )  # fmt: skip
-    threshold: float = setting(0.45, "The least probability of a soft link.", least=0, most=1)
-    samplers: int = setting(4, "Number of samplers whose probabilities are averaged.", least=1, most=64)
+    threshold: float = setting(0.44, "The least probability of a soft link.", least=0, most=1)
+    samplers: int = setting(6, "Number of samplers whose probabilities are averaged.", least=1, most=64)
     sweeps: int = setting(8, "Number of times a sampler draws every link.", least=4, most=10_000)
     lowercase: bool = setting(True, "Take words that differ in case alone for the same.")
     prior: float = setting(
@@ -39,7 +39,7 @@ class AlignerSettings:
     )  # fmt: skip
     agreement: float = setting(3.0, "How much likelier a link is that the other direction has.", least=1, most=1e6)
     jump_classes: int = setting(
-        1, "Number of classes of words, by frequency, with jumps of their own.", least=1, most=1000
+        64, "Number of classes of words, by frequency, with jumps of their own.", least=1, most=1000
     )
     seed: int = settings.seed()
     threads: int | None = settings.threads()
