@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from xml.parsers import expat
@@ -11,6 +12,7 @@ from dovetail.errors import InputError
 from dovetail.text.files import Source, Target, TextReader, open_target, open_text
 from dovetail.text.report import ReadReport, reporting
 
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 MARKUP = frozenset("bpt ept it ph ut".split())
 """Elements inside a segment whose text is markup of the document, not language."""
 
@@ -122,4 +124,4 @@ def write_tmx(target: Target, pairs: Iterable[tuple[str, str]], languages: tuple
 
 
 def _escaped(text: str) -> str:
-    return escape("".join(c for c in text if c in "\t\n" or (c >= " " and not "\ud800" <= c <= "\udfff" and c < "￾")))
+    return escape(NOT_XML.sub("", text))

@@ -28,6 +28,7 @@ from dovetail.models.aligner.lexicon_kernels import (
     likely,
     row_sizes,
     sort_places,
+    target_words,
 )
 from dovetail.threads import run_shards
 
@@ -161,7 +162,7 @@ class _Lexicon:
         kept_before = np.where(self.walk.row > 0, number[self.walk.row - 1] + 1, 0)
         source = np.repeat(np.arange(self.sources, dtype=np.int32), np.diff(kept_before))
         target = np.zeros(len(source), np.int32)
-        target[pair] = np.repeat(self.text.target.word, np.diff(first))
+        target_words(first, pair, self.text.target.word, target)
         return Candidates(first, place, pair, source, target, model.links[kept])
 
 

@@ -172,3 +172,11 @@ def sort_places(first: Int64s, place: NDArray[np.uint16], pair: Int32s) -> None:
                 place[y + 1], pair[y + 1] = place[y], pair[y]
                 y -= 1
             place[y + 1], pair[y + 1] = p, q
+
+
+@steady
+def target_words(first: Int64s, pair: Int32s, word: Int32s, out: Int32s) -> None:
+    """The target word of each pair, to ``out`` [pairs], from the cells of target tokens and their ``word``s."""
+    for j in range(len(word)):
+        for x in range(first[j], first[j + 1]):
+            out[pair[x]] = word[j]

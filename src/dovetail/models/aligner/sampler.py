@@ -28,7 +28,8 @@ from dovetail.models.aligner.sampling_kernels import (
 )
 from dovetail.threads import run_shards
 
-MOST = (1 << 16) - 1
+MOST = (1 << 8) - 1
+"""The probabilities of the sweeps of one sampler are added up in a byte."""
 Whole = NDArray[np.uint16]
 
 
@@ -42,13 +43,13 @@ class Schedule:
 
     @property
     def collected(self) -> int:
-        """The sweeps at the end whose probabilities are averaged: three of eight, but no more than fit the sums."""
-        return max(1, min(self.sweeps * 3 // 8, MOST // (16 * self.samplers)))
+        """The sweeps at the end whose probabilities are averaged: three of eight, but no more than a byte can hold."""
+        return min(self.sweeps * 3 // 8, MOST // 5)
 
     @property
     def unit(self) -> int:
         """What a probability of one is in the sums of one sweep."""
-        return MOST // (self.samplers * self.collected)
+        return MOST // self.collected
 
     def with_jumps(self, number: int) -> bool:
         """From an eighth of the sweeps on."""
@@ -113,7 +114,7 @@ class _Chain:
         self.cells, self.counts, self.prior, self.learn = cells, counts, prior, learn
         self.link: Int32s = np.full(len(cells.target), -1, np.int32)
         self.fertile: Int32s = np.zeros(len(cells.source), np.int32)
-        self.sums: Whole = np.zeros(len(cells.place), np.uint16)
+        self.sums = np.zeros(len(cells.place), np.uint8)
 
     def begin(self, weight: Singles, state: NDArray[np.uint64]) -> None:
         start(self.cells, weight, state, self.link)
