@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from math import exp, log
 
 import numpy as np
@@ -19,7 +19,7 @@ def test_likelihood_rises_at_every_step(kind: Kind, seed: int) -> None:
     pairs, _ = made_up(60, seed)
     model = AlignmentHMM(kind=kind)
     likelihoods = [model.learn(pairs) for _ in range(12)]
-    assert all(after >= before - 1e-7 for before, after in zip(likelihoods, likelihoods[1:], strict=False))
+    assert all(after >= before - 1e-7 for before, after in pairwise(likelihoods))
     assert likelihoods[-1] > likelihoods[0] + 10
 
 
