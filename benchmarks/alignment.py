@@ -3,7 +3,7 @@
     pip install eflomal
     DOVETAIL_DATA=/path/to/corpora python benchmarks/alignment.py zhen enes
 
-The text is ``bitext/zh-en.*`` and ``bitext/en-es.*`` with the sentences of ``align-gold`` before it, in lower case; gold
+The text is ``bitext/zh-en.*`` and ``bitext/en-es.*`` with the sentences of ``align-gold`` before, in lower case; gold
 links are those of ``align-gold/PAIR-dev``. Each aligner is a process of its own, on one core: seconds are those of the
 processor, memory is the peak. Peers that are not installed are left out.
 """
