@@ -1,0 +1,194 @@
+"""What a tagger thinks of a text, carried over to its translation: expectations of the labels of a new language.
+
+With p(t, s) the probability of the link of target word t and source word s, and m(s, k) that of type k at s, the
+target word is expected to have
+
+    q(t, k) = sum over s of p(t, s) m(s, k) / sum over s of p(t, s)        with the weight  max over s of p(t, s)
+
+(Wang and Manning 2014). ``hard`` projection has 1 for the type of the best tagging in place of m, 0 for others. Errors
+of the source tagger, as a confusion P(true type | its type), turn m(s, k) into sum over j of m(s, j) P(k | j).
+
+Words without a link are expected to be O with a smaller weight; between two words of a type they are of it as far as
+both are: the dot in 阿达·洛芙莱斯. A word of a type continues the entity before it as far as that word has the type,
+too: I-k is expected with min(q(t-1, k), q(t, k)), B-k with the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from dovetail.errors import DovetailError
+from dovetail.models.pair.bitext import Linked, linked_batches
+from dovetail.models.pair.types import OUTSIDE, Types
+from dovetail.models.tagger.estimator import Tagger
+from dovetail.structures.contract import Floats, Integers
+from dovetail.text.bitext import Pair
+from dovetail.text.expectations import Expectation
+from dovetail.text.links import Link
+from dovetail.text.sentence import Sentence
+
+HOW = ("soft", "hard")
+UNLINKED = 0.3
+"""What an expectation of a word without a link counts."""
+FAR = 2
+"""So many words at most are between two that speak for them."""
+LEAST = 0.005
+"""What is less probable is not written down."""
+
+
+def project(
+    tagger: Tagger,
+    pairs: Iterable[Pair],
+    links: Iterable[Sequence[Link]],
+    *,
+    how: str = "soft",
+    confusion: Floats | None = None,
+    unlinked: float = UNLINKED,
+    types: Mapping[str, str] | None = None,
+) -> Iterator[Expectation]:
+    """What is expected of the target's words, pair by pair, as a stream.
+
+    confusion: P(true type | type of the tagger), [K, K], rows add up to 1; see ``confusion_of``. unlinked: the weight of
+    words without a link, 0 to expect nothing of them. types: other names for the types of the tagger, O or '' for none.
+    """
+    if how not in HOW:
+        raise DovetailError(f"how={how!r}: choose one of {', '.join(HOW)}")
+    known = Types.of(tagger)
+    names, onto = renamed(known, types)
+    for some in linked_batches(pairs, links):
+        beliefs = source_beliefs(tagger, known, some, how)
+        if confusion is not None:
+            beliefs = beliefs @ confusion
+        q, weight = carried(some, beliefs @ onto)
+        if known.chunks:
+            q, weight = filled(q, weight, some.target_offsets, unlinked)
+        yield from written(some, q, weight, names, known.chunks)
+
+
+def renamed(types: Types, told: Mapping[str, str] | None) -> tuple[tuple[str, ...], Floats]:
+    """The names of types after a map, O first, and a matrix [K, K'] that sums those that are now one."""
+    for name in told or {}:
+        if name not in types.names:
+            raise DovetailError(f"the map names {name!r}, and the tagger has {', '.join(types.names)}")
+    new = [(told or {}).get(name, name) or OUTSIDE for name in types.names]
+    names = tuple(dict.fromkeys(new))
+    return names, np.eye(len(names))[[names.index(name) for name in new]]
+
+
+def source_beliefs(tagger: Tagger, types: Types, some: Linked, how: str) -> Floats:
+    """The probability of each type at each word of the source, [N, K]; ``hard``: 1 for that of the best tagging."""
+    sentences = [Sentence(pair.source) for pair in some.pairs]
+    found = []
+    for batch in tagger.chains(sentences):
+        if how == "hard":
+            found.append(np.eye(len(types.names))[types.of_label[tagger._model().best(batch)]])
+        else:
+            found.append(types.summed(batch.marginals().unary))
+    return np.concatenate(found) if found else np.zeros((0, len(types.names)))
+
+
+def carried(some: Linked, beliefs: Floats) -> tuple[Floats, Floats]:
+    """What is expected of the words of the target, [N, K], and the weight of it, [N], 0 for words without a link."""
+    words, types = int(some.target_offsets[-1]), beliefs.shape[1]
+    total = np.bincount(some.target, some.probability, words)
+    q = np.zeros((words, types))
+    for k in range(types):
+        q[:, k] = np.bincount(some.target, some.probability * beliefs[some.source, k], words)
+    weight = np.zeros(words)
+    np.maximum.at(weight, some.target, some.probability)
+    return q / np.maximum(total, 1e-12)[:, None], weight
+
+
+def filled(q: Floats, weight: Floats, offsets: Integers, unlinked: float) -> tuple[Floats, Floats]:
+    """The same with words that have no link: O, or between two words of a type of that type, as far as both are."""
+    words = len(q)
+    linked = weight > 0
+    sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    place = np.arange(words)
+    before = np.maximum.accumulate(np.where(linked, place, -1)) if words else place
+    after = np.minimum.accumulate(np.where(linked, place, words)[::-1])[::-1] if words else place
+    alone = np.flatnonzero(~linked)
+    low, high = before[alone], after[alone]
+    near = (low >= 0) & (high < words) & (high - low <= FAR + 1)
+    near[near] &= sentence[low[near]] == sentence[high[near]]
+    q[alone] = 0.0
+    inner = alone[near]
+    q[inner, 1:] = np.minimum(q[low[near], 1:], q[high[near], 1:])
+    q[alone, 0] = 1.0 - q[alone, 1:].sum(axis=1)
+    return q, np.where(linked, weight, unlinked)
+
+
+def written(
+    some: Linked, q: Floats, weight: Floats, names: Sequence[str], chunks: bool
+) -> Iterator[Expectation]:
+    """Expectations, sentence by sentence: of the tags of chunks where the word before is known, else of types."""
+    offsets = some.target_offsets
+    if chunks:
+        q, tags = tagged(q, weight, offsets, names)
+    else:
+        tags = list(names)
+    word, label = np.nonzero((q >= LEAST) & (weight > 0)[:, None])
+    probability, own = np.minimum(q[word, label], 1.0), weight[word]
+    shown = np.array(tags, object)[label]
+    cuts = np.searchsorted(word, offsets)
+    for i, pair in enumerate(some.pairs):
+        rows = slice(cuts[i], cuts[i + 1])
+        yield Expectation(pair.target, word[rows] - offsets[i], tuple(shown[rows]), probability[rows], own[rows])
+
+
+def tagged(q: Floats, weight: Floats, offsets: Integers, names: Sequence[str]) -> tuple[Floats, list[str]]:
+    """Expectations of O, types, B- and I- tags, [N, 1 + 3 (K - 1)], and their names.
+
+    Of a word, either types or tags are expected.
+    """
+    first = np.zeros(len(q), bool)
+    first[offsets[:-1][np.diff(offsets) > 0]] = True
+    before = np.concatenate([np.zeros((1, q.shape[1])), q[:-1]]) * ~first[:, None]
+    known = first | (np.concatenate([[0.0], weight[:-1]]) > 0)
+    types = q[:, 1:]
+    inside = np.minimum(before[:, 1:], types)
+    spelled = [q[:, :1], types * ~known[:, None], (types - inside) * known[:, None], inside * known[:, None]]
+    kinds = list(names[1:])
+    return np.hstack(spelled), [OUTSIDE, *kinds, *(f"B-{k}" for k in kinds), *(f"I-{k}" for k in kinds)]
+
+
+def projected_tags(
+    tagger: Tagger, pairs: Iterable[Pair], links: Iterable[Sequence[Link]], types: Mapping[str, str] | None = None
+) -> Iterator[Sentence]:
+    """The target's sentences with the tags of the best tagging of the source: to project, and then train.
+
+    A word has the type that most of its linked words have, by the sum of the probabilities of the links; O without one.
+    """
+    known = Types.of(tagger)
+    names, onto = renamed(known, types)
+    for some in linked_batches(pairs, links):
+        q, _ = carried(some, source_beliefs(tagger, known, some, "hard") @ onto)
+        best, target = q.argmax(axis=1), tagger.target
+        follows = np.concatenate([[False], best[1:] == best[:-1]])
+        follows[some.target_offsets[:-1][np.diff(some.target_offsets) > 0]] = False
+        spelled = [
+            names[k] if not known.chunks or names[k] == OUTSIDE else f"{'I' if inner else 'B'}-{names[k]}"
+            for k, inner in zip(best.tolist(), follows.tolist(), strict=True)
+        ]
+        for i, pair in enumerate(some.pairs):
+            yield Sentence(pair.target, {target: tuple(spelled[some.target_offsets[i] : some.target_offsets[i + 1]])})
+
+
+def confusion_of(tagger: Tagger, sentences: Iterable[Sentence], smoothing: float = 0.1) -> Floats:
+    """P(true type | type of the tagger's best answer), [K, K], counted in sentences whose tags are right.
+
+    They must not be those that the tagger was trained on, whose errors it does not make.
+    """
+    known, gold = Types.of(tagger), list(sentences)
+    labels = tagger._model().labels
+    counts = np.eye(len(known.names)) * smoothing
+    true = labels.encode(tagger.tags_of(gold))
+    found = labels.encode(tagger.predict(gold))
+    if len(true) != len(found):
+        raise DovetailError(f"not all sentences have the layer {tagger.target!r}, which tells the right tags")
+    sure = true >= 0
+    np.add.at(counts, (known.of_label[found[sure]], known.of_label[true[sure]]), 1.0)
+    shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+    return shares
