@@ -64,7 +64,9 @@ def linked_batches(
     for number, (pair, found) in enumerate(zip_longest(pairs, links), 1):
         if pair is None or found is None:
             short, long = ("the bitext", "the links") if pair is None else ("the links", "the bitext")
-            raise InputError(f"{short} end here, and {long} go on: there must be a line of links for each pair", name, number)
+            raise InputError(
+                f"{short} end here, and {long} go on: there must be a line of links for each pair", name, number
+            )
         check_within(found, len(pair[0]), len(pair[1]), name, number)
         some.append(pair)
         own.append(found)

@@ -8,14 +8,17 @@ target word is expected to have
 (Wang and Manning 2014). ``hard`` projection has 1 for the type of the best tagging in place of m, 0 for others. Errors
 of the source tagger, as a confusion P(true type | its type), turn m(s, k) into sum over j of m(s, j) P(k | j).
 
-Words without a link are expected to be O with a smaller weight; between two words of a type they are of it as far as
-both are: the dot in 阿达·洛芙莱斯. A word of a type continues the entity before it as far as that word has the type,
-too: I-k is expected with min(q(t-1, k), q(t, k)), B-k with the rest.
+Two words of the target are in one entity as far as the words that they are linked to are, and all that stand between
+these: with a(t) the likeliest link of t, c(t, u, k) = min over s from a(t) to a(u) of m(s, k). So I-k is expected at t
+with min(c(t-1, t, k), q(t, k)), and B-k with the rest of q(t, k). Words without a link are expected to be O, with a
+smaller weight; between two that are in one entity they belong to it, such as the dot in 阿达·洛芙莱斯.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +26,7 @@ from dovetail.errors import DovetailError
 from dovetail.models.pair.bitext import Linked, linked_batches
 from dovetail.models.pair.types import OUTSIDE, Types
 from dovetail.models.tagger.estimator import Tagger
-from dovetail.structures.contract import Floats, Integers
+from dovetail.structures.contract import Booleans, Floats, Integers
 from dovetail.text.bitext import Pair
 from dovetail.text.expectations import Expectation
 from dovetail.text.links import Link
@@ -34,6 +37,10 @@ UNLINKED = 0.3
 """What an expectation of a word without a link counts."""
 FAR = 2
 """So many words at most are between two that speak for them."""
+LONGEST = 8
+"""So far apart may the source's words of two neighbours be that are in one entity."""
+ENCLOSING = ("Ps", "Pe", "Pi", "Pf")
+"""Brackets and quotation marks, as Unicode calls them."""
 LEAST = 0.005
 """What is less probable is not written down."""
 
@@ -61,10 +68,10 @@ def project(
         beliefs = source_beliefs(tagger, known, some, how)
         if confusion is not None:
             beliefs = beliefs @ confusion
-        q, weight = carried(some, beliefs @ onto)
-        if known.chunks:
-            q, weight = filled(q, weight, some.target_offsets, unlinked)
-        yield from written(some, q, weight, names, known.chunks)
+        beliefs = beliefs @ onto
+        q, weight = carried(some, beliefs)
+        found = entities(some, beliefs, q, weight, unlinked) if known.chunks else Carried(q, weight, np.zeros_like(q))
+        yield from written(some, found, names, known.chunks)
 
 
 def renamed(types: Types, told: Mapping[str, str] | None) -> tuple[tuple[str, ...], Floats]:
@@ -101,57 +108,98 @@ def carried(some: Linked, beliefs: Floats) -> tuple[Floats, Floats]:
     return q / np.maximum(total, 1e-12)[:, None], weight
 
 
-def filled(q: Floats, weight: Floats, offsets: Integers, unlinked: float) -> tuple[Floats, Floats]:
-    """The same with words that have no link: O, or between two words of a type of that type, as far as both are."""
-    words = len(q)
-    linked = weight > 0
-    sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+class Carried(NamedTuple):
+    """What reaches the N words of the target, of K types."""
+
+    q: Floats
+    """[N, K]: what is expected."""
+    weight: Floats
+    """[N]: how much that counts."""
+    inside: Floats
+    """[N, K]: what is expected of being in one entity with the word before; where nothing is known of that word, -1."""
+
+    def taggings(self, names: Sequence[str]) -> tuple[Floats, list[str]]:
+        """Expectations of O, of types, and of B- and I- tags: [N, 1 + 3 (K - 1)], and their names.
+
+        Of a word, either types or tags are expected.
+        """
+        types, known = self.q[:, 1:], self.inside[:, 1:] >= 0
+        inside = np.minimum(self.inside[:, 1:], types) * known
+        spelled = [self.q[:, :1], types * ~known, (types - inside) * known, inside]
+        kinds = list(names[1:])
+        return np.hstack(spelled), [OUTSIDE, *kinds, *(f"B-{k}" for k in kinds), *(f"I-{k}" for k in kinds)]
+
+
+def entities(some: Linked, beliefs: Floats, q: Floats, weight: Floats, unlinked: float) -> Carried:
+    """What is carried over, with words that have no link, and what is in one entity with the word before."""
+    words, linked = len(q), weight > 0
+    nearest = likeliest(some)
+    sentence = np.repeat(np.arange(len(some.pairs)), np.diff(some.target_offsets))
     place = np.arange(words)
-    before = np.maximum.accumulate(np.where(linked, place, -1)) if words else place
-    after = np.minimum.accumulate(np.where(linked, place, words)[::-1])[::-1] if words else place
-    alone = np.flatnonzero(~linked)
+    before = np.maximum.accumulate(np.where(linked, place, -1))
+    after = np.minimum.accumulate(np.where(linked, place, words)[::-1])[::-1]
+    alone = np.flatnonzero(~linked & ~brackets(some))
     low, high = before[alone], after[alone]
     near = (low >= 0) & (high < words) & (high - low <= FAR + 1)
     near[near] &= sentence[low[near]] == sentence[high[near]]
-    q[alone] = 0.0
-    inner = alone[near]
-    q[inner, 1:] = np.minimum(q[low[near], 1:], q[high[near], 1:])
-    q[alone, 0] = 1.0 - q[alone, 1:].sum(axis=1)
-    return q, np.where(linked, weight, unlinked)
+    inner, left, right = alone[near], low[near], high[near]
+    q = q.copy()
+    q[~linked] = 0.0
+    together = np.minimum(np.minimum(q[left], q[right]), joined(beliefs, nearest[left], nearest[right]))
+    q[inner, 1:] = together[:, 1:]
+    q[~linked, 0] = 1.0 - q[~linked, 1:].sum(axis=1)
+    inside = np.zeros_like(q)
+    both = np.flatnonzero(linked[1:] & linked[:-1]) + 1
+    inside[both] = np.minimum(q[both - 1], joined(beliefs, nearest[both - 1], nearest[both]))
+    inside[inner] = together
+    inside[right] = together
+    weight = np.where(linked, weight, unlinked)
+    first = np.zeros(words, bool)
+    first[some.target_offsets[:-1][np.diff(some.target_offsets) > 0]] = True
+    inside[first] = 0.0
+    inside[~first & (np.concatenate([[0.0], weight[:-1]]) == 0)] = -1.0
+    return Carried(q, weight, inside)
 
 
-def written(
-    some: Linked, q: Floats, weight: Floats, names: Sequence[str], chunks: bool
-) -> Iterator[Expectation]:
+def likeliest(some: Linked) -> Integers:
+    """The source word of the likeliest link of each word of the target, [N], -1 for none."""
+    found = np.full(int(some.target_offsets[-1]), -1, np.int64)
+    order = np.argsort(some.probability, kind="stable")
+    found[some.target[order]] = some.source[order]
+    return found
+
+
+def joined(beliefs: Floats, one: Integers, other: Integers) -> Floats:
+    """The least of what words from one to another have of a type, both included, [C, K]; 0 where they are far apart."""
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    least = beliefs[low]
+    for step in range(1, LONGEST + 1):
+        least = np.minimum(least, beliefs[np.minimum(low + step, high)])
+    least[high - low > LONGEST] = 0.0
+    return least
+
+
+def brackets(some: Linked) -> Booleans:
+    """Whether a word of the target is a bracket or a quotation mark, which names do not reach across: [N]."""
+    kinds: dict[str, bool] = {}
+    for pair in some.pairs:
+        for word in pair.target:
+            if word not in kinds:
+                kinds[word] = len(word) == 1 and unicodedata.category(word) in ENCLOSING
+    return np.array([kinds[word] for pair in some.pairs for word in pair.target], bool)
+
+
+def written(some: Linked, found: Carried, names: Sequence[str], chunks: bool) -> Iterator[Expectation]:
     """Expectations, sentence by sentence: of the tags of chunks where the word before is known, else of types."""
     offsets = some.target_offsets
-    if chunks:
-        q, tags = tagged(q, weight, offsets, names)
-    else:
-        tags = list(names)
-    word, label = np.nonzero((q >= LEAST) & (weight > 0)[:, None])
-    probability, own = np.minimum(q[word, label], 1.0), weight[word]
+    q, tags = found.taggings(names) if chunks else (found.q, list(names))
+    word, label = np.nonzero((q >= LEAST) & (found.weight > 0)[:, None])
+    probability, own = np.minimum(q[word, label], 1.0), found.weight[word]
     shown = np.array(tags, object)[label]
     cuts = np.searchsorted(word, offsets)
     for i, pair in enumerate(some.pairs):
         rows = slice(cuts[i], cuts[i + 1])
         yield Expectation(pair.target, word[rows] - offsets[i], tuple(shown[rows]), probability[rows], own[rows])
-
-
-def tagged(q: Floats, weight: Floats, offsets: Integers, names: Sequence[str]) -> tuple[Floats, list[str]]:
-    """Expectations of O, types, B- and I- tags, [N, 1 + 3 (K - 1)], and their names.
-
-    Of a word, either types or tags are expected.
-    """
-    first = np.zeros(len(q), bool)
-    first[offsets[:-1][np.diff(offsets) > 0]] = True
-    before = np.concatenate([np.zeros((1, q.shape[1])), q[:-1]]) * ~first[:, None]
-    known = first | (np.concatenate([[0.0], weight[:-1]]) > 0)
-    types = q[:, 1:]
-    inside = np.minimum(before[:, 1:], types)
-    spelled = [q[:, :1], types * ~known[:, None], (types - inside) * known[:, None], inside * known[:, None]]
-    kinds = list(names[1:])
-    return np.hstack(spelled), [OUTSIDE, *kinds, *(f"B-{k}" for k in kinds), *(f"I-{k}" for k in kinds)]
 
 
 def projected_tags(
