@@ -47,8 +47,8 @@ class Targets:
     def of(self, which: Integers) -> Targets:
         """Those of some sentences."""
         rows, ptr = taken(self.ptr, which)
-        columns = (self.position, self.group, self.probability, self.weight)
-        return Targets(ptr, *(column[rows] for column in columns), self.groups)
+        numbers = self.probability[rows], self.weight[rows]
+        return Targets(ptr, self.position[rows], self.group[rows], *numbers, self.groups)
 
     def tokens(self, offsets: Integers) -> Integers:
         """[C]: the tokens in a batch of the sentences, which begin at offsets [n + 1]."""

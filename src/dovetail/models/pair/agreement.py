@@ -115,7 +115,7 @@ class PairTagger:
     def annotate(self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]) -> Iterator[Tagged]:
         """The pairs with the tags that both taggers agree on, and for entities their probabilities, as a stream."""
         if self.table_ is None and self.agreement != "hard":
-            raise DovetailError(f"{self.agreement} needs a table of types: call count with a bitext and its links first")
+            raise DovetailError(f"{self.agreement} needs a table of types: call count with a bitext and links first")
         for some in linked_batches(pairs, links):
             yield from self._agreed(some)
 
@@ -128,15 +128,14 @@ class PairTagger:
         if found is not None:
             certain = found.solve(self.engine, best)
             batches = found.evident(self.engine)
-        changed = sum(
-            np.bincount(found_in(offsets), one != two, len(some.pairs))
-            for offsets, one, two in zip(some[1:3], alone, best, strict=True)
-        )
+        changed = np.zeros(len(some.pairs), np.int64)
+        for offsets, one, two in zip((some.source_offsets, some.target_offsets), alone, best, strict=True):
+            np.add.at(changed, found_in(offsets), one != two)
         sides = [
             written(tagger, [pair[side] for pair in some.pairs], batches[side], best[side])
             for side, tagger in enumerate((self.source, self.target))
         ]
-        yield from map(Tagged, *sides, certain.tolist(), changed.astype(int).tolist())
+        yield from map(Tagged, *sides, certain.tolist(), changed.tolist())
 
     def coupled(self, some: Linked, left: ChainBatch, right: ChainBatch) -> Coupled | None:
         """The graph of the links that matter, None if there are none."""
@@ -232,7 +231,7 @@ class Coupled:
             unary = batch.potentials.unary.copy()
             told = evidence[begin:end].reshape(len(own), len(labels))
             for k, each in enumerate(labels):
-                unary[np.ix_(own, each)] += told[:, [k]]
+                unary[own[:, None], np.array(each)] += told[:, [k]]
             found.append(replace(batch, potentials=batch.potentials._replace(unary=unary)))
             begin = end
         return found[0], found[1]

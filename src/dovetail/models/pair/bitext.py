@@ -47,8 +47,8 @@ class Linked(NamedTuple):
     def likely(self, least: float) -> Linked:
         """Only the links that are at least so probable."""
         kept = np.flatnonzero(self.probability >= least)
-        columns = (self.pair, self.source, self.target, self.probability)
-        return Linked(*self[:3], *(column[kept] for column in columns))
+        ends = self.pair[kept], self.source[kept], self.target[kept]
+        return Linked(self.pairs, self.source_offsets, self.target_offsets, *ends, self.probability[kept])
 
 
 def linked_batches(

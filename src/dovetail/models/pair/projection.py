@@ -57,8 +57,8 @@ def project(
 ) -> Iterator[Expectation]:
     """What is expected of the target's words, pair by pair, as a stream.
 
-    confusion: P(true type | type of the tagger), [K, K], rows add up to 1; see ``confusion_of``. unlinked: the weight of
-    words without a link, 0 to expect nothing of them. types: other names for the types of the tagger, O or '' for none.
+    confusion: P(true type | type of the tagger), [K, K], rows add up to 1; see ``confusion_of``. unlinked: the weight
+    of words without a link, 0 to expect nothing of them. types: other names for types of the tagger, O or '' for none.
     """
     if how not in HOW:
         raise DovetailError(f"how={how!r}: choose one of {', '.join(HOW)}")

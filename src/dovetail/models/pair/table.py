@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,8 +47,8 @@ class TypeTable:
         """The table, if it is of these types, in their order."""
         if set(source) != set(self.source) or set(target) != set(self.target):
             raise DovetailError(
-                f"the table is of the types {', '.join(self.source)} and {', '.join(self.target)}, and the taggers have "
-                f"{', '.join(source)} and {', '.join(target)}: count it again"
+                f"the table is of the types {', '.join(self.source)} and {', '.join(self.target)}, and the taggers "
+                f"have {', '.join(source)} and {', '.join(target)}: count it again"
             )
         rows, columns = ([own.index(n) for n in names] for own, names in ((self.source, source), (self.target, target)))
         return TypeTable(tuple(source), tuple(target), self.counts[np.ix_(rows, columns)])
@@ -76,8 +76,10 @@ class TypeTable:
 
     def __str__(self) -> str:
         """The information as a table of text, the source's types in rows."""
-        lines: Iterable[list[str]] = zip(self.source, self.information().tolist(), strict=True)  # type: ignore[assignment]
         width = max(map(len, (*self.source, *self.target, "-0.00")))
         head = " ".join(["".rjust(width), *(name.rjust(width) for name in self.target)])
-        rows = [" ".join([name.ljust(width), *(f"{x:.2f}".rjust(width) for x in row)]) for name, row in lines]  # type: ignore[str-bytes-safe]
+        rows = [
+            " ".join([name.ljust(width), *(f"{x:.2f}".rjust(width) for x in row)])
+            for name, row in zip(self.source, self.information().tolist(), strict=True)
+        ]
         return "\n".join([head, *rows])

@@ -53,7 +53,7 @@ def mapping(source: Types, target: Types, told: Mapping[str, str] | None = None)
     chosen = [given.get(name, name) or OUTSIDE for name in source.names]
     if missing := [name for name, own in zip(source.names, chosen, strict=True) if own not in target.names]:
         raise DovetailError(
-            f"the source has the type {missing[0]!r}, and the target has {', '.join(target.names)}: say what it is there "
-            f"with a map, such as {missing[0]}={target.names[-1]}, or {missing[0]}=O"
+            f"the source has the type {missing[0]!r}, and the target has {', '.join(target.names)}: say what it is "
+            f"there with a map, such as {missing[0]}={target.names[-1]}, or {missing[0]}=O"
         )
     return np.array([target.names.index(name) for name in chosen], np.int64)

@@ -53,13 +53,11 @@ def targets_of(expectations: Sequence[Expectation], labels: LabelSet) -> Targets
     """Expectations as arrays, over the labels of a tagger."""
     names = list(dict.fromkeys(chain.from_iterable(one.label for one in expectations)))
     number = {name: i for i, name in enumerate(names)}
-    columns = [[one.position for one in expectations], [one.probability for one in expectations]]
-    position, probability = (np.concatenate([np.zeros(0), *column]) for column in columns)
     return Targets(
         np.concatenate([[0], np.cumsum([len(one.label) for one in expectations])]).astype(np.int64),
-        position.astype(np.int64),
+        np.concatenate([np.zeros(0, np.int64), *(one.position for one in expectations)]),
         np.array([number[name] for one in expectations for name in one.label], np.int64),
-        probability,
+        np.concatenate([np.zeros(0), *(one.probability for one in expectations)]),
         np.concatenate([np.zeros(0), *(one.weight for one in expectations)]),
         np.array([group_of(name, labels) for name in names], np.float64).reshape(len(names), len(labels.names)),
     )
