@@ -21,12 +21,11 @@ GROUPS = {
     ),
     "Model": (
         "model source_model target_model agreement strength table types how confusion unlinked pipeline "
-        "annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed pipeline.seed sigma restrict "
-        "features order "
-        "scheme longest normalise_width pos predict_layers tags predict_tags relations kind coupling vertical "
-        "horizontal direction head_tags relax unaries threshold decode names parser reach ranked least folds min_count "
-        "min_documents entity_min_documents hash_bits bits observed_only hidden activation hidden_inputs encoder "
-        "tune_encoder encoder_size dropout"
+        "annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed pipeline.seed sigma "
+        "restrict features order scheme longest normalise_width pos predict_layers tags predict_tags relations kind "
+        "coupling vertical horizontal direction head_tags relax unaries threshold decode names parser reach ranked "
+        "least folds min_count min_documents entity_min_documents hash_bits bits observed_only hidden activation "
+        "hidden_inputs encoder tune_encoder encoder_size dropout"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",
@@ -37,8 +36,9 @@ GROUPS = {
         "coupled_training balance calibrate seed threads init resume"
     ),
     "Output": (
-        "output source_output target_output save_table output_format annotate.threshold documents k_best marginals "
-        "reliability conlleval as_json half compact quiet annotate.threads evaluate.threads select.threads help"
+        "output source_output target_output teach save_table output_format annotate.threshold documents k_best "
+        "marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads select.threads "
+        "help"
     ),
 }
 """The options under each heading of a long help page; ``COMMAND.NAME`` where one means something else there."""

@@ -105,6 +105,9 @@ def annotate_pair(
     ),
     source_output: Path | None = option("FILE", "Write the source with its tags, as CoNLL.", Writes()),
     target_output: Path | None = option("FILE", "Write the target with its tags, as CoNLL.", Writes()),
+    teach: Path | None = option(
+        "FILE", "Write what the target's tagger may learn from it, for train tagger --expectations.", Writes()
+    ),
     encoding: str = options.ENCODING,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -133,6 +136,12 @@ def annotate_pair(
         work.doing("tagging both")
         seen = Summary(both.annotate(pairs, links_of(links)))
         write_tagged(seen, output, source_output, target_output)
+        if teach is not None:
+            from dovetail.text.expectations import write_expectations
+
+            work.doing("writing what there is to learn")
+            again = both.teach(read_pairs(source, target, encoding, None), links_of(links))
+            write_expectations((target for _, target in again), teach)
     warn_all(report.lines())
     say(seen.told(str(engine)))
 

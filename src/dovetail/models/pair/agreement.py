@@ -22,12 +22,14 @@ from dovetail.joint import Graph, Table
 from dovetail.joint.graph import ENGINES
 from dovetail.models.answer import Answer
 from dovetail.models.pair.bitext import Linked, linked_batches
+from dovetail.models.pair.projection import expectations_of
 from dovetail.models.pair.table import TypeTable
 from dovetail.models.pair.types import Types, mapping
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.contract import Floats, Integers, Labels
 from dovetail.text.bitext import Pair
+from dovetail.text.expectations import Expectation
 from dovetail.text.links import Link
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import flat_tags
@@ -114,10 +116,32 @@ class PairTagger:
 
     def annotate(self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]) -> Iterator[Tagged]:
         """The pairs with the tags that both taggers agree on, and for entities their probabilities, as a stream."""
-        if self.table_ is None and self.agreement != "hard":
-            raise DovetailError(f"{self.agreement} needs a table of types: call count with a bitext and links first")
+        self._check_counted()
         for some in linked_batches(pairs, links):
             yield from self._agreed(some)
+
+    def teach(
+        self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]
+    ) -> Iterator[tuple[Expectation, Expectation]]:
+        """What each tagger may learn from such pairs: its own probabilities, with what the other says, by bp.
+
+        They are expectations of all tags of all words, for ``Tagger.fit``. A word whose likeliest tag has the
+        probability p counts p: a tagger learns more from what both are sure of.
+        """
+        self._check_counted()
+        for some in linked_batches(pairs, links):
+            batches = self._chains(some)
+            found = self.coupled(some, *batches)
+            batches = batches if found is None else found.evident("bp")
+            sides = [
+                taught(tagger, [pair[side] for pair in some.pairs], batches[side])
+                for side, tagger in enumerate((self.source, self.target))
+            ]
+            yield from zip(*sides, strict=True)
+
+    def _check_counted(self) -> None:
+        if self.table_ is None and self.agreement != "hard":
+            raise DovetailError(f"{self.agreement} needs a table of types: call count with a bitext and links first")
 
     def _agreed(self, some: Linked) -> Iterator[Tagged]:
         batches = self._chains(some)
@@ -250,6 +274,14 @@ def biased(tagger: Tagger, batch: ChainBatch) -> ChainBatch:
 def found_in(offsets: Integers) -> Integers:
     """The sentence of each word, [N]."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def taught(tagger: Tagger, words: Sequence[tuple[str, ...]], batch: ChainBatch) -> Iterator[Expectation]:
+    """The probabilities of tags as expectations, sentence by sentence."""
+    marginals, labels = batch.marginals().unary, tagger._model().labels
+    shown = list(dict.fromkeys(labels.shown))
+    q = marginals @ np.eye(len(shown))[[shown.index(name) for name in labels.shown]]
+    yield from expectations_of(words, batch.offsets, q, q.max(axis=1, initial=0.0), shown)
 
 
 def written(tagger: Tagger, words: Sequence[Any], batch: ChainBatch, best: Labels) -> list[Sentence]:

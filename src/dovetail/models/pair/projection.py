@@ -11,7 +11,8 @@ of the source tagger, as a confusion P(true type | its type), turn m(s, k) into 
 Two words of the target are in one entity as far as the words that they are linked to are, and all that stand between
 these: with a(t) the likeliest link of t, c(t, u, k) = min over s from a(t) to a(u) of m(s, k). So I-k is expected at t
 with min(c(t-1, t, k), q(t, k)), and B-k with the rest of q(t, k). Words without a link are expected to be O, with a
-smaller weight; between two that are in one entity they belong to it, such as the dot in 阿达·洛芙莱斯.
+smaller weight, unless names of the source have no link either; between two that are in one entity they belong to it,
+such as the dot in 阿达·洛芙莱斯.
 """
 
 from __future__ import annotations
@@ -153,12 +154,23 @@ def entities(some: Linked, beliefs: Floats, q: Floats, weight: Floats, unlinked:
     inside[both] = np.minimum(q[both - 1], joined(beliefs, nearest[both - 1], nearest[both]))
     inside[inner] = together
     inside[right] = together
-    weight = np.where(linked, weight, unlinked)
+    weight = np.where(linked, weight, unlinked * np.maximum(0.0, 1.0 - lost(some, beliefs))[sentence])
     first = np.zeros(words, bool)
     first[some.target_offsets[:-1][np.diff(some.target_offsets) > 0]] = True
     inside[first] = 0.0
     inside[~first & (np.concatenate([[0.0], weight[:-1]]) == 0)] = -1.0
     return Carried(q, weight, inside)
+
+
+def lost(some: Linked, beliefs: Floats) -> Floats:
+    """How many words of names of the source are likely to have no link, by pair: [n].
+
+    Where a name has not arrived, its translation is among the words without a link: these are not to be taken for O.
+    """
+    reached = np.zeros(len(beliefs))
+    np.maximum.at(reached, some.source, some.probability)
+    sentence = np.repeat(np.arange(len(some.pairs)), np.diff(some.source_offsets))
+    return np.bincount(sentence, (1.0 - beliefs[:, 0]) * (1.0 - reached), len(some.pairs))
 
 
 def likeliest(some: Linked) -> Integers:
@@ -191,15 +203,21 @@ def brackets(some: Linked) -> Booleans:
 
 def written(some: Linked, found: Carried, names: Sequence[str], chunks: bool) -> Iterator[Expectation]:
     """Expectations, sentence by sentence: of the tags of chunks where the word before is known, else of types."""
-    offsets = some.target_offsets
     q, tags = found.taggings(names) if chunks else (found.q, list(names))
-    word, label = np.nonzero((q >= LEAST) & (found.weight > 0)[:, None])
-    probability, own = np.minimum(q[word, label], 1.0), found.weight[word]
-    shown = np.array(tags, object)[label]
+    return expectations_of([pair.target for pair in some.pairs], some.target_offsets, q, found.weight, tags)
+
+
+def expectations_of(
+    words: Sequence[tuple[str, ...]], offsets: Integers, q: Floats, weight: Floats, labels: Sequence[str]
+) -> Iterator[Expectation]:
+    """Expectations q of labels [N, labels] with weights [N], cut into sentences; what is improbable is left out."""
+    word, label = np.nonzero((q >= LEAST) & (weight > 0)[:, None])
+    probability, own = np.minimum(q[word, label], 1.0), weight[word]
+    shown = np.array(labels, object)[label]
     cuts = np.searchsorted(word, offsets)
-    for i, pair in enumerate(some.pairs):
+    for i, sentence in enumerate(words):
         rows = slice(cuts[i], cuts[i + 1])
-        yield Expectation(pair.target, word[rows] - offsets[i], tuple(shown[rows]), probability[rows], own[rows])
+        yield Expectation(sentence, word[rows] - offsets[i], tuple(shown[rows]), probability[rows], own[rows])
 
 
 def projected_tags(
