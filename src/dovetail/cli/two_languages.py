@@ -72,14 +72,14 @@ def project(
         if how == How.tags:
             if confusion is not None or unlinked is not None:
                 raise DovetailError("--confusion and --unlinked are for expectations, and tags have none")
-            write(projection.projected_tags(tagger, pairs, links_of(links), names), output, "conll")
+            write(projection.projected_tags(tagger, pairs, Links(links), names), output, "conll")
         else:
             told: dict[str, Any] = {"how": str(how), "types": names}
             if confusion is not None:
                 told["confusion"] = projection.confusion_of(tagger, annotated(confusion, encoding))
             if unlinked is not None:
                 told["unlinked"] = unlinked
-            write_expectations(projection.project(tagger, pairs, links_of(links), **told), output)
+            write_expectations(projection.project(tagger, pairs, Links(links), **told), output)
     warn_all(report.lines())
     print(f"{output}: {count(pairs.number, 'sentence')}, {pairs.words:,} words")
 
@@ -129,18 +129,18 @@ def annotate_pair(
             both.with_table(TypeTable.load(table))
         elif agreement != Agreement.hard or save_table is not None:
             work.doing("counting how types go together")
-            both.count(read_pairs(source, target, encoding, None), links_of(links))
+            both.count(read_pairs(source, target, encoding, None), Links(links))
         if save_table is not None and both.table_ is not None:
             both.table_.save(save_table)
         pairs = read_pairs(source, target, encoding, report)
         work.doing("tagging both")
-        seen = Summary(both.annotate(pairs, links_of(links)))
+        seen = Summary(both.annotate(pairs, Links(links)))
         write_tagged(seen, output, source_output, target_output)
         if teach is not None:
             from dovetail.text.expectations import write_expectations
 
             work.doing("writing what there is to learn")
-            again = both.teach(read_pairs(source, target, encoding, None), links_of(links))
+            again = both.teach(read_pairs(source, target, encoding, None), Links(links))
             write_expectations((target for _, target in again), teach)
     warn_all(report.lines())
     say(seen.told(str(engine)))
@@ -231,11 +231,16 @@ def read_pairs(source: Path, target: Path, encoding: str, report: Any) -> Iterat
     return read_bitext(source, target, encoding=encoding, report=report)
 
 
-def links_of(path: Path) -> Iterator[list[Link]]:
-    """The links of a file."""
-    from dovetail.text.links import read_links
+class Links:
+    """The links of a file, which messages name."""
 
-    return read_links(path)
+    def __init__(self, path: Path) -> None:
+        self.name = path
+
+    def __iter__(self) -> Iterator[list[Link]]:
+        from dovetail.text.links import read_links
+
+        return read_links(self.name)
 
 
 def annotated(path: Path, encoding: str) -> list[Sentence]:

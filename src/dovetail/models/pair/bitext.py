@@ -51,13 +51,12 @@ class Linked(NamedTuple):
         return Linked(self.pairs, self.source_offsets, self.target_offsets, *ends, self.probability[kept])
 
 
-def linked_batches(
-    pairs: Iterable[Pair], links: Iterable[Sequence[Link]], *, words: int = WORDS, name: object = "links"
-) -> Iterator[Linked]:
+def linked_batches(pairs: Iterable[Pair], links: Iterable[Sequence[Link]], words: int = WORDS) -> Iterator[Linked]:
     """A bitext and its links, some at a time; an error where one has more lines, or a link leaves its pair.
 
-    ``name`` is that of the links, for messages.
+    Where ``links`` have a ``name``, messages tell it.
     """
+    name = getattr(links, "name", "links")
     some: list[Pair] = []
     own: list[Sequence[Link]] = []
     size = 0

@@ -170,7 +170,9 @@ def lost(some: Linked, beliefs: Floats) -> Floats:
     reached = np.zeros(len(beliefs))
     np.maximum.at(reached, some.source, some.probability)
     sentence = np.repeat(np.arange(len(some.pairs)), np.diff(some.source_offsets))
-    return np.bincount(sentence, (1.0 - beliefs[:, 0]) * (1.0 - reached), len(some.pairs))
+    found = np.zeros(len(some.pairs))
+    np.add.at(found, sentence, (1.0 - beliefs[:, 0]) * (1.0 - reached))
+    return found
 
 
 def likeliest(some: Linked) -> Integers:
