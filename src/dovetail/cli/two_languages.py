@@ -53,7 +53,7 @@ def project(
     encoding: str = options.ENCODING,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Carry what a tagger knows over to a translation, to learn from there.
+    """Carry what a tagger knows over to a translation.
 
     dovetail project --source en.txt --target de.txt --links en-de.links -o expected.jsonl
 
@@ -111,7 +111,7 @@ def annotate_pair(
     encoding: str = options.ENCODING,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Annotate a text and its translation, with two taggers that agree.
+    """Annotate a text and its translation together.
 
     dovetail annotate-pair --target-model german.dovetail --links en-de.links en.txt de.txt
     """

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,8 @@ from dovetail.text.report import reporting
 DIGITS = 4
 
 
-class Expectation(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Expectation:
     """A sentence, and what is expected of the labels of some of its words: c entries, by columns.
 
     >>> one = Expectation.of(["Ada", "schlief"], [(0, "PER", 0.9), (1, "O", 1.0, 0.5)])
