@@ -68,8 +68,8 @@ __all__ = [
     "JointParser", "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "PairTagger",
     "Parser", "Pipeline", "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active",
     "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models",
-    "pipeline", "pool", "project", "read", "read_expectations", "read_pairs", "scorers", "segment", "structures", "text",
-    "token_scores", "write", "write_expectations", "write_pairs",
+    "pipeline", "pool", "project", "read", "read_expectations", "read_pairs", "scorers", "segment", "structures",
+    "text", "token_scores", "write", "write_expectations", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {

@@ -20,7 +20,7 @@ GROUPS = {
         "gold_trees find_predicates"
     ),
     "Model": (
-        "model source_model target_model agreement strength table types how confusion unlinked pipeline "
+        "model source_model target_model agreement strength table types how confusion unlinked nameless pipeline "
         "annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed pipeline.seed sigma "
         "restrict features order scheme longest normalise_width pos predict_layers tags predict_tags relations kind "
         "coupling vertical horizontal direction head_tags relax unaries threshold decode names parser reach ranked "

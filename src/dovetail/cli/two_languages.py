@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,9 @@ def project(
         "FILE", "Annotated text that the tagger was not trained on, to count its errors in.", Reads()
     ),
     unlinked: float | None = option("X", "What the expectation that a word without a link is O counts.", min=0),
+    nameless: float = option(
+        "X", "Of sentences without a name, keep so many for each that has one; inf for all.", default=0.3, min=0
+    ),
     types: list[str] | None = TYPES,
     encoding: str = options.ENCODING,
     quiet: bool = options.QUIET,
@@ -66,22 +70,27 @@ def project(
         from dovetail.text.report import ReadReport
 
         tagger, report = tagger_of(source_model, "--source-model"), ReadReport()
-        names = type_map(types)
+        told: dict[str, Any] = {"types": type_map(types), "nameless": nameless if isfinite(nameless) else None}
         pairs = Counted(read_pairs(source, target, encoding, report))
         work.doing("tagging the source")
         if how == How.tags:
             if confusion is not None or unlinked is not None:
                 raise DovetailError("--confusion and --unlinked are for expectations, and tags have none")
-            write(projection.projected_tags(tagger, pairs, Links(links), names), output, "conll")
+            kept = Counted(projection.projected_tags(tagger, pairs, Links(links), **told))
+            write(kept, output, "conll")
         else:
-            told: dict[str, Any] = {"how": str(how), "types": names}
+            told["how"] = str(how)
             if confusion is not None:
                 told["confusion"] = projection.confusion_of(tagger, annotated(confusion, encoding))
             if unlinked is not None:
                 told["unlinked"] = unlinked
-            write_expectations(projection.project(tagger, pairs, Links(links), **told), output)
+            kept = Counted(projection.project(tagger, pairs, Links(links), **told))
+            write_expectations(kept, output)
     warn_all(report.lines())
-    print(f"{output}: {count(pairs.number, 'sentence')}, {pairs.words:,} words")
+    rest = (
+        f"; {count(pairs.number - kept.number, 'other')}, without names, left out" if kept.number < pairs.number else ""
+    )
+    print(f"{output}: {count(kept.number, 'sentence')}, {kept.words:,} words{rest}")
 
 
 def annotate_pair(
@@ -251,13 +260,13 @@ def annotated(path: Path, encoding: str) -> list[Sentence]:
 
 
 class Counted:
-    """A stream of pairs, whose number and target words are counted as they go by."""
+    """A stream of sentences or pairs, whose number is counted as they go by, and of sentences the words."""
 
-    def __init__(self, pairs: Iterable[Pair]) -> None:
-        self.pairs, self.number, self.words = pairs, 0, 0
+    def __init__(self, items: Iterable[Any]) -> None:
+        self.items, self.number, self.words = items, 0, 0
 
-    def __iter__(self) -> Iterator[Pair]:
-        for pair in self.pairs:
+    def __iter__(self) -> Iterator[Any]:
+        for item in self.items:
             self.number += 1
-            self.words += len(pair.target)
-            yield pair
+            self.words += len(item)
+            yield item

@@ -22,6 +22,14 @@ def test_a_language_without_labels():
     assert [[tag[2:] for tag in own] for own in tags] == [[tag[2:] for tag in own] for own in gold()]
 
 
+def test_names_are_no_rarer_than_they_are_wanted():
+    pairs, links = bitext()
+    few = [Pair(("saw",), ("vidis",))] * 60
+    assert len(list(project(tagger(), pairs + few, links + [[]] * 60))) == 36 + 10
+    assert len(list(project(tagger(), pairs + few, links + [[]] * 60, nameless=None))) == 96
+    assert len(list(projected_tags(tagger(), pairs + few, links + [[]] * 60, nameless=0.0))) == 36
+
+
 def test_labels_beside_expectations():
     pairs, links = bitext()
     expected = list(project(tagger(), pairs, links, how="hard"))
@@ -111,7 +119,7 @@ def test_bad_links(pairs, links, told):
 
 def test_empty_sides_lose_nothing():
     pairs = [Pair((), ("x",)), Pair(("Ada",), ()), Pair(("Ada",), ("Ado",)), Pair((), ())]
-    found = list(project(tagger(), pairs, [[], [], [Link(0, 0)], []]))
+    found = list(project(tagger(), pairs, [[], [], [Link(0, 0)], []], nameless=None))
     assert [one.words for one in found] == [("x",), (), ("Ado",), ()]
     assert list(project(tagger(), [], [])) == []
 

@@ -84,7 +84,7 @@ class PairTagger:
 
     def count(self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]) -> PairTagger:
         """Count how types go together in a bitext that both taggers tag, each for itself."""
-        table = TypeTable.empty(self._left.names, self._right.names)
+        table = TypeTable.before(self._left.names, self._right.names, self._onto)
         for some in linked_batches(pairs, links):
             left, right = self._chains(some)
             found = (types.of_label[best] for types, best in self._alone(left, right))
@@ -93,7 +93,7 @@ class PairTagger:
 
     def count_gold(self, pairs: Sequence[tuple[Sentence, Sentence]], links: Iterable[Sequence[Link]]) -> PairTagger:
         """The same in pairs of sentences that people have tagged, in the target layers of the taggers."""
-        table = TypeTable.empty(self._left.names, self._right.names)
+        table = TypeTable.before(self._left.names, self._right.names, self._onto)
         words = [Pair(left.words, right.words) for left, right in pairs]
         [some] = linked_batches(words, links, words=1 << 60) if words else []
         found = []

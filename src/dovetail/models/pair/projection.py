@@ -18,8 +18,8 @@ such as the dot in 阿达·洛芙莱斯.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,9 +33,12 @@ from dovetail.text.expectations import Expectation
 from dovetail.text.links import Link
 from dovetail.text.sentence import Sentence
 
+Item = TypeVar("Item")
 HOW = ("soft", "hard")
 UNLINKED = 0.3
 """What an expectation of a word without a link counts."""
+NAMELESS = 0.3
+"""So many sentences without a name are kept for each that has one."""
 FAR = 2
 """So many words at most are between two that speak for them."""
 LONGEST = 8
@@ -54,18 +57,38 @@ def project(
     how: str = "soft",
     confusion: Floats | None = None,
     unlinked: float = UNLINKED,
+    nameless: float | None = NAMELESS,
     types: Mapping[str, str] | None = None,
 ) -> Iterator[Expectation]:
     """What is expected of the target's words, pair by pair, as a stream.
 
     confusion: P(true type | type of the tagger), [K, K], rows add up to 1; see ``confusion_of``. unlinked: the weight
-    of words without a link, 0 to expect nothing of them. types: other names for types of the tagger, O or '' for none.
+    of words without a link, 0 to expect nothing of them. nameless: of sentences without a name, keep so many for each that
+    has one, None for all; a tagger of parts of speech keeps all. types: other names for types of the tagger, O or '' for none.
     """
     if how not in HOW:
         raise DovetailError(f"how={how!r}: choose one of {', '.join(HOW)}")
     known = Types.of(tagger)
     names, onto = renamed(known, types)
-    for some in linked_batches(pairs, links):
+    batches = linked_batches(pairs, links)
+    expected = _projected(
+        tagger, batches, known, how=how, confusion=confusion, unlinked=unlinked, renaming=(names, onto)
+    )
+    yield from with_names(expected, has_name, nameless if known.chunks else None)
+
+
+def _projected(
+    tagger: Tagger,
+    batches: Iterable[Linked],
+    known: Types,
+    *,
+    how: str,
+    confusion: Floats | None,
+    unlinked: float,
+    renaming: tuple[tuple[str, ...], Floats],
+) -> Iterator[Expectation]:
+    names, onto = renaming
+    for some in batches:
         beliefs = source_beliefs(tagger, known, some, how)
         if confusion is not None:
             beliefs = beliefs @ confusion
@@ -73,6 +96,31 @@ def project(
         q, weight = carried(some, beliefs)
         found = entities(some, beliefs, q, weight, unlinked) if known.chunks else Carried(q, weight, np.zeros_like(q))
         yield from written(some, found, names, known.chunks)
+
+
+def with_names(items: Iterable[Item], has: Callable[[Item], bool], nameless: float | None) -> Iterator[Item]:
+    """Those that have names, and so many of the others for each of them, as evenly as they come; None: all.
+
+    Where names are rare, a tagger learns to expect few. In most bitexts they are rarer than in what is to be tagged, and
+    sentences without any teach little else.
+
+    >>> list(with_names(["a", "b", "C", "d", "e", "F", "g"], str.isupper, 1.0))
+    ['C', 'd', 'F', 'g']
+    """
+    kept = 0.0
+    for item in items:
+        if nameless is None or has(item):
+            kept += nameless or 0.0
+            yield item
+        elif kept >= 1.0:
+            kept -= 1.0
+            yield item
+
+
+def has_name(one: Expectation) -> bool:
+    """Whether at least half a word of a name is expected."""
+    inside = np.array([label != OUTSIDE for label in one.label], bool)
+    return bool(one.probability[inside].sum() > 0.5)
 
 
 def renamed(types: Types, told: Mapping[str, str] | None) -> tuple[tuple[str, ...], Floats]:
@@ -223,15 +271,27 @@ def expectations_of(
 
 
 def projected_tags(
-    tagger: Tagger, pairs: Iterable[Pair], links: Iterable[Sequence[Link]], types: Mapping[str, str] | None = None
+    tagger: Tagger,
+    pairs: Iterable[Pair],
+    links: Iterable[Sequence[Link]],
+    *,
+    nameless: float | None = NAMELESS,
+    types: Mapping[str, str] | None = None,
 ) -> Iterator[Sentence]:
     """The target's sentences with the tags of the best tagging of the source: to project, and then train.
 
     A word has the type that most of its linked words have, by the sum of the probabilities of the links; O without one.
     """
     known = Types.of(tagger)
-    names, onto = renamed(known, types)
-    for some in linked_batches(pairs, links):
+    found = _tagged(tagger, linked_batches(pairs, links), known, renamed(known, types))
+    yield from with_names(found, lambda one: bool(set(one.layers[tagger.target]) - {OUTSIDE}), nameless)
+
+
+def _tagged(
+    tagger: Tagger, batches: Iterable[Linked], known: Types, renaming: tuple[tuple[str, ...], Floats]
+) -> Iterator[Sentence]:
+    names, onto = renaming
+    for some in batches:
         q, _ = carried(some, source_beliefs(tagger, known, some, "hard") @ onto)
         best, target = q.argmax(axis=1), tagger.target
         follows = np.concatenate([[False], best[1:] == best[:-1]])

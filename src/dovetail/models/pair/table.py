@@ -15,6 +15,13 @@ from dovetail.structures.contract import Floats, Integers
 from dovetail.text.files import open_target, open_text
 
 SMOOTHING = 0.5
+OUTSIDE = "O"
+BEFORE = 2.0
+"""So many links of each type are thought of before any is counted,"""
+SAME = 0.8
+"""of which so many have the same type at the other end, the others O;"""
+FREQUENT = 20.0
+"""and of O so many times as many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +33,20 @@ class TypeTable:
     counts: Floats
 
     @classmethod
-    def empty(cls, source: Sequence[str], target: Sequence[str]) -> TypeTable:
-        """Nothing counted yet."""
-        return cls(tuple(source), tuple(target), np.zeros((len(source), len(target))))
+    def before(cls, source: Sequence[str], target: Sequence[str], onto: Integers) -> TypeTable:
+        """What is thought before anything is counted: a few links, most of them of words of the same type.
+
+        onto: [K source], the number of the target's type for each of the source's.
+        """
+        counts = np.zeros((len(source), len(target)))
+        outside = [names.index(OUTSIDE) if OUTSIDE in names else None for names in (tuple(source), tuple(target))]
+        for k, same in enumerate(onto.tolist()):
+            counts[k, same] += BEFORE * (SAME if k != outside[0] else FREQUENT)
+            if k != outside[0] and outside[1] is not None:
+                counts[k, outside[1]] += BEFORE * (1.0 - SAME)
+        if outside[0] is not None:
+            counts[outside[0]] += BEFORE * (1.0 - SAME) * (np.arange(len(target)) != outside[1])
+        return cls(tuple(source), tuple(target), counts)
 
     def add(self, source: Integers, target: Integers, probability: Floats) -> None:
         """Count links whose words have these types, [C] each."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.compile.documents import token_documents
 from dovetail.learning.losses import ROUGH
+from dovetail.learning.tuning import expected_bias
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
 from dovetail.models.choices import Held, Tuning
@@ -43,6 +44,8 @@ from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Document, Sentence, Span, as_span
 from dovetail.text.spans import flat_tags
 
+ASKED = 20_000
+"""So many sentences say how readily to answer O, at most."""
 Input = Sequence[Sentence] | Sequence[Sequence[str]] | Sequence[Document]
 
 
@@ -180,6 +183,15 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
         return found, held.seen
 
     # choosing without dev
+
+    def _finish(self, corpus: list[Sentence], run: Run) -> None:
+        """Where nothing but expectations says how readily to answer O, the tagger's own probabilities do."""
+        super()._finish(corpus, run)
+        model = self._model()
+        if self._expected and self._balances(model) and not {"dev", "cross_validated"} & set(self.card_):
+            some = self._filled(unlabelled(self._expected[:: 1 + len(self._expected) // ASKED], self.target))
+            marginals = model.batch(some, self._threads()).marginals().unary
+            self.model_ = replace(model, outside=expected_bias(1.0 - marginals[:, model.labels.names.index("O")]))
 
     def _parts(self, training: Any, sentences: int) -> tuple[int, int]:
         """Plain labels have nothing to balance, and are not worth the time unless it is asked for.
