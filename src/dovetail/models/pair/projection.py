@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -63,17 +63,17 @@ def project(
     """What is expected of the target's words, pair by pair, as a stream.
 
     confusion: P(true type | type of the tagger), [K, K], rows add up to 1; see ``confusion_of``. unlinked: the weight
-    of words without a link, 0 to expect nothing of them. nameless: of sentences without a name, keep so many for each that
-    has one, None for all; a tagger of parts of speech keeps all. types: other names for types of the tagger, O or '' for none.
+    of words without a link, 0 to expect nothing of them. nameless: of sentences without a name, keep so many for each
+    that has one, None for all; a tagger of parts of speech keeps all. types: other names for types of the tagger, O or
+    '' for none.
     """
     if how not in HOW:
         raise DovetailError(f"how={how!r}: choose one of {', '.join(HOW)}")
     known = Types.of(tagger)
     names, onto = renamed(known, types)
     batches = linked_batches(pairs, links)
-    expected = _projected(
-        tagger, batches, known, how=how, confusion=confusion, unlinked=unlinked, renaming=(names, onto)
-    )
+    told: dict[str, Any] = {"how": how, "confusion": confusion, "unlinked": unlinked, "renaming": (names, onto)}
+    expected = _projected(tagger, batches, known, **told)
     yield from with_names(expected, has_name, nameless if known.chunks else None)
 
 
@@ -101,8 +101,8 @@ def _projected(
 def with_names(items: Iterable[Item], has: Callable[[Item], bool], nameless: float | None) -> Iterator[Item]:
     """Those that have names, and so many of the others for each of them, as evenly as they come; None: all.
 
-    Where names are rare, a tagger learns to expect few. In most bitexts they are rarer than in what is to be tagged, and
-    sentences without any teach little else.
+    Where names are rare, a tagger learns to expect few. In most bitexts they are rarer than in what is to be tagged,
+    and sentences without any teach little else.
 
     >>> list(with_names(["a", "b", "C", "d", "e", "F", "g"], str.isupper, 1.0))
     ['C', 'd', 'F', 'g']
