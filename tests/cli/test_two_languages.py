@@ -67,7 +67,7 @@ def test_annotate_pair(run: Run, files: Path) -> None:
     )
     found = run("annotate-pair", *models, *more, "s.txt", "t.txt", "--strength", "2", "--quiet")
     assert found.code == 0, found.err
-    assert "36 pairs, 100.0% of them proved to be the best; " in found.err
+    assert "36 pairs, 100.0% of them proved to be the best; " in found.out
     first = json.loads(Path("both.jsonl").read_text().splitlines()[0])
     assert [span[:3] for span in first["source"]["entities"]] == [[0, 1, "PER"], [2, 3, "LOC"]]
     assert first["certain"] is True

@@ -152,7 +152,8 @@ def annotate_pair(
             again = both.teach(read_pairs(source, target, encoding, None), Links(links))
             write_expectations((target for _, target in again), teach)
     warn_all(report.lines())
-    say(seen.told(str(engine)))
+    told_to = print if output is not None or source_output is not None or target_output is not None else say
+    told_to(seen.told(str(engine)))
 
 
 class Summary:
