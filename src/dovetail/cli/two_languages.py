@@ -166,7 +166,7 @@ class Summary:
         for one in self.stream:
             self.pairs += 1
             self.certain += one.certain
-            self.changed += one.changed
+            self.changed += len(one.changed)
             yield one
 
     def told(self, engine: str) -> str:

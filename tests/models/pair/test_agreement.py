@@ -9,6 +9,7 @@ import pytest
 
 from dovetail import DovetailError, Sentence, Tagger
 from dovetail.models.pair.agreement import AGREEMENTS, LIKELY, PairTagger
+from dovetail.models.pair.picture import changes_drawn
 from dovetail.models.pair.table import TypeTable
 from dovetail.text.bitext import Link, Pair
 from tests.models.pair.made import bitext, english, gold, tagger, unsure
@@ -77,7 +78,13 @@ def test_the_unsure_side_gains():
     assert alone != gold()
     assert together == gold()
     assert all(one.certain for one in found)
-    assert sum(one.changed for one in found) > 0
+    unlike = (a != b for x, y in zip(alone, gold(), strict=True) for a, b in zip(x, y, strict=True))
+    assert sum(len(one.changed) for one in found) == sum(unlike)
+    first = next(one for one in found if one.changed)
+    assert first.changed[0].side == "target"
+    assert first.target.layers["ner"][first.changed[0].position] == first.changed[0].after
+    [line, *_] = changes_drawn(first, links[0]).splitlines()
+    assert " -> " in line
     assert [one.source.layers["ner"] for one in found] == [tuple(tags) for _, tags in english()]
     assert all(0 < span.probability <= 1 for one in found for span in one.target.spans)
 
@@ -86,7 +93,7 @@ def test_without_links_each_is_alone():
     pairs, _ = bitext()
     found = list(pair().annotate(pairs, [[] for _ in pairs]))
     assert [list(one.target.layers["ner"]) for one in found] == unsure().predict([p.target for p in pairs])
-    assert all(one.changed == 0 and one.certain for one in found)
+    assert all(not one.changed and one.certain for one in found)
 
 
 def test_what_is_taught():

@@ -35,6 +35,7 @@ from dovetail.text.sentence import Sentence, Span
 from dovetail.text.spans import flat_tags
 from dovetail.text.tags import tags_to_spans
 
+SIDES = ("source", "target")
 AGREEMENTS = ("soft-align", "soft-label", "hard")
 LIKELY = {"soft-align": 0.1, "soft-label": 0.5, "hard": 0.5}
 """Links that are less probable are left out."""
@@ -45,6 +46,16 @@ HOW: dict[str, dict[str, Any]] = {"bp": {"iterations": 20, "tolerance": 1e-3, "d
 STRENGTH = 0.5
 
 
+class Change(NamedTuple):
+    """A word that has another tag than its tagger gives alone."""
+
+    side: str
+    """``source`` or ``target``."""
+    position: int
+    before: str
+    after: str
+
+
 class Tagged(NamedTuple):
     """A pair of sentences with the tags that two taggers agreed on."""
 
@@ -52,7 +63,7 @@ class Tagged(NamedTuple):
     target: Sentence
     certain: bool
     """Whether no other tags have a higher score together."""
-    changed: int
+    changed: tuple[Change, ...]
     """Words, of both sides, that have another tag than their tagger gives alone."""
 
 
@@ -152,21 +163,26 @@ class PairTagger:
         if found is not None:
             certain = found.solve(self.engine, best)
             batches = found.evident(self.engine)
-        changed = np.zeros(len(some.pairs), np.int64)
-        for offsets, one, two in zip((some.source_offsets, some.target_offsets), alone, best, strict=True):
-            np.add.at(changed, found_in(offsets), one != two)
+        changed: list[list[Change]] = [[] for _ in some.pairs]
+        names = (self.source._model().labels.shown, self.target._model().labels.shown)
+        for side in (0, 1):
+            offsets, one, two = some[1 + side], alone[side], best[side]
+            words = np.flatnonzero(one != two)
+            for pair, word in zip((np.searchsorted(offsets, words, "right") - 1).tolist(), words.tolist(), strict=True):
+                before, after = (names[side][labels[word]] for labels in (one, two))
+                changed[pair].append(Change(SIDES[side], word - int(offsets[pair]), before, after))
         sides = [
             written(tagger, [pair[side] for pair in some.pairs], batches[side], best[side])
             for side, tagger in enumerate((self.source, self.target))
         ]
-        yield from map(Tagged, *sides, certain.tolist(), changed.tolist())
+        yield from map(Tagged, *sides, certain.tolist(), map(tuple, changed))
 
     def coupled(self, some: Linked, left: ChainBatch, right: ChainBatch) -> Coupled | None:
         """The graph of the links that matter, None if there are none."""
         some = some.likely(LIKELY[self.agreement])
         names = [1.0 - t.summed(b.marginals().unary)[:, 0] for t, b in ((self._left, left), (self._right, right))]
         matters = (names[0][some.source] > SURE) | (names[1][some.target] > SURE)
-        kept = np.flatnonzero(matters)
+        kept = np.flatnonzero(matters | (not (self._left.chunks and self._right.chunks)))  # plain labels have no O
         if not len(kept):
             return None
         return Coupled.of(self, some, kept, (left, right))
@@ -269,11 +285,6 @@ def biased(tagger: Tagger, batch: ChainBatch) -> ChainBatch:
     unary = batch.potentials.unary.copy()
     unary[:, model.labels.names.index("O")] += model.outside
     return replace(batch, potentials=batch.potentials._replace(unary=unary))
-
-
-def found_in(offsets: Integers) -> Integers:
-    """The sentence of each word, [N]."""
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def taught(tagger: Tagger, words: Sequence[tuple[str, ...]], batch: ChainBatch) -> Iterator[Expectation]:
