@@ -36,9 +36,9 @@ GROUPS = {
         "coupled_training balance calibrate seed threads init resume"
     ),
     "Output": (
-        "output source_output target_output teach save_table output_format annotate.threshold documents k_best "
-        "marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads select.threads "
-        "help"
+        "output source_output target_output links_output teach save_table output_format annotate.threshold documents "
+        "k_best marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads "
+        "select.threads help"
     ),
 }
 """The options under each heading of a long help page; ``COMMAND.NAME`` where one means something else there."""

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Sentence
 
 How = StrEnum("How", "soft hard tags")
-Agreement = StrEnum("Agreement", [("soft_align", "soft-align"), ("soft_label", "soft-label"), ("hard", "hard")])
+Agreement = StrEnum(
+    "Agreement", [("soft_align", "soft-align"), ("soft_label", "soft-label"), ("hard", "hard"), ("joint", "joint")]
+)
 Engine = StrEnum("Engine", "dual bp gibbs ilp")
 SOURCE_MODEL = option("FILE", "The tagger of the source.", Reads(english=True), shown=options.ENGLISH)
 LINKS = option(
@@ -101,7 +103,8 @@ def annotate_pair(
     links: Path = LINKS,
     agreement: Agreement = option(
         None,
-        "soft-align: as far as links are probable; soft-label: over all likely links; hard: equal types over these.",
+        "soft-align: as far as links are probable; soft-label: over all likely links; hard: equal types over these; "
+        "joint: decide on links, too.",
         default=Agreement.soft_align,
     ),
     engine: Engine = option(None, "Engine that finds the best tags of both.", default=Engine.dual),
@@ -114,6 +117,7 @@ def annotate_pair(
     ),
     source_output: Path | None = option("FILE", "Write the source with its tags, as CoNLL.", Writes()),
     target_output: Path | None = option("FILE", "Write the target with its tags, as CoNLL.", Writes()),
+    links_output: Path | None = option("FILE", "Write the links that --agreement joint has found.", Writes()),
     teach: Path | None = option(
         "FILE", "Write what the target's tagger may learn from it, for train tagger --expectations.", Writes()
     ),
@@ -144,7 +148,9 @@ def annotate_pair(
         pairs = read_pairs(source, target, encoding, report)
         work.doing("tagging both")
         seen = Summary(both.annotate(pairs, Links(links)))
-        write_tagged(seen, output, source_output, target_output)
+        if links_output is not None and agreement != Agreement.joint:
+            raise DovetailError("--links-output is for --agreement joint; others leave links as they are")
+        write_tagged(seen, output, source_output, target_output, links_output)
         if teach is not None:
             from dovetail.text.expectations import write_expectations
 
@@ -177,12 +183,17 @@ class Summary:
 
 
 def write_tagged(
-    pairs: Iterable[Tagged], output: Path | None, source_output: Path | None, target_output: Path | None
+    pairs: Iterable[Tagged],
+    output: Path | None,
+    source_output: Path | None,
+    target_output: Path | None,
+    links_output: Path | None,
 ) -> None:
     """Write pairs as JSON lines, unless each side goes to a file of its own."""
     from contextlib import ExitStack
 
     from dovetail.text.files import open_target
+    from dovetail.text.links import links_line
 
     with ExitStack() as stack:
         sides = [
@@ -190,12 +201,15 @@ def write_tagged(
             for side, path in ((0, source_output), (1, target_output))
             if path is not None
         ]
+        linked = None if links_output is None else stack.enter_context(open_target(links_output))
         whole = stack.enter_context(open_target(output or "-")) if output is not None or not sides else None
         for one in pairs:
             for side, file in sides:
                 sentence = one.target if side else one.source
                 tags = next(iter(sentence.layers.values()), ())
                 file.write("".join(f"{w}\t{t}\n" for w, t in zip(sentence.words, tags, strict=True)) + "\n")
+            if linked is not None:
+                linked.write(links_line(one.links, True) + "\n")
             if whole is not None:
                 told = {"source": fields(one.source), "target": fields(one.target), "certain": one.certain}
                 whole.write(json.dumps(told | {"changed": one.changed}, ensure_ascii=False) + "\n")

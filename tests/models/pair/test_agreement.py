@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from dovetail import DovetailError, Sentence, Tagger
-from dovetail.models.pair.agreement import AGREEMENTS, LIKELY, PairTagger
+from dovetail.models.pair.agreement import AGREEMENTS, LIKELY, NEIGHBOURS, PairTagger
 from dovetail.models.pair.picture import changes_drawn
 from dovetail.models.pair.table import TypeTable
 from dovetail.text.bitext import Link, Pair
@@ -36,12 +36,38 @@ def best_score(model: PairTagger, one: Pair, links: list[Link]) -> float:
             continue
         for right in product(range(len(model.target.classes_)), repeat=len(one.target)):
             score = a + float(chains[1].score(np.array(right, np.int32))[0])
-            for link in links:
+            if model.agreement == "joint":
+                score += best_links(model, links, left, right)
+                links_left: list[Link] = []
+            else:
+                links_left = links
+            for link in links_left:
                 types = model._left.of_label[left[link.source]], model._right.of_label[right[link.target]]
                 weight = link.probability if model.agreement == "soft-align" else 1.0
                 score += table[types] * weight if link.probability >= LIKELY[model.agreement] else 0.0
             found = max(found, score)
     return found
+
+
+def best_links(model: PairTagger, links: list[Link], left, right) -> float:
+    """The highest score of links, each there or not, when words have these labels."""
+    return max(score_of_links(model, links, on, left, right) for on in product((False, True), repeat=len(links)))
+
+
+def score_of_links(model: PairTagger, links: list[Link], on, left, right) -> float:
+    there = [link for link, here in zip(links, on, strict=True) if here]
+    table = model.log_table()
+    total = 0.0
+    for link in there:
+        p = min(max(link.probability, 0.01), 0.99)
+        total += np.log(p / (1 - p))
+        total += table[model._left.of_label[left[link.source]], model._right.of_label[right[link.target]]]
+    for a, b in combinations(there, 2):
+        far = (a.source == b.source and abs(a.target - b.target) > 1) or (
+            a.target == b.target and abs(a.source - b.source) > 1
+        )
+        total -= NEIGHBOURS * far
+    return total
 
 
 def score_of(model: PairTagger, tagged, links: list[Link]) -> float:
@@ -51,6 +77,13 @@ def score_of(model: PairTagger, tagged, links: list[Link]) -> float:
         labels = owner._model().labels.encode([side.layers["ner"]])
         total += float(next(owner.chains([side.words])).score(labels)[0])
         types.append(known.of_label[labels])
+    if model.agreement == "joint":
+        chosen = {link[:2] for link in tagged.links}
+        labels = [
+            t._model().labels.encode([s.layers["ner"]])
+            for t, s in ((model.source, tagged.source), (model.target, tagged.target))
+        ]
+        return total + score_of_links(model, links, [link[:2] in chosen for link in links], *labels)
     for link in links:
         if link.probability >= LIKELY[model.agreement]:
             weight = link.probability if model.agreement == "soft-align" else 1.0

@@ -6,20 +6,23 @@ The best tags of a sentence x and its translation x' are those with the highest
 
 with p the probability of a link and I the mutual information of types over links, counted beforehand: the chains of
 two taggers and a factor for each link, in one graph, for any engine. ``soft-align`` is this; ``soft-label`` has 1 for
-all links of at least a half; ``hard`` demands the same type at both ends of these.
+all links of at least a half; ``hard`` demands the same type at both ends of these. ``joint`` decides on the links, too:
+each is there or not, with ``log p / (1 - p)`` for being there, and only then do types count; two links of one word to
+words that are no neighbours cost something (DeNero and Macherey 2011).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dovetail.errors import DovetailError
 from dovetail.joint import Graph, Table
-from dovetail.joint.graph import ENGINES
+from dovetail.joint.graph import ENGINES, Variables
 from dovetail.models.answer import Answer
 from dovetail.models.pair.bitext import Linked, linked_batches
 from dovetail.models.pair.projection import expectations_of
@@ -27,7 +30,7 @@ from dovetail.models.pair.table import TypeTable
 from dovetail.models.pair.types import Types, mapping
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.structures.chain import ChainBatch
-from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.contract import Booleans, Floats, Integers, Labels
 from dovetail.text.bitext import Pair
 from dovetail.text.expectations import Expectation
 from dovetail.text.links import Link
@@ -36,14 +39,16 @@ from dovetail.text.spans import flat_tags
 from dovetail.text.tags import tags_to_spans
 
 SIDES = ("source", "target")
-AGREEMENTS = ("soft-align", "soft-label", "hard")
-LIKELY = {"soft-align": 0.1, "soft-label": 0.5, "hard": 0.5}
+AGREEMENTS = ("soft-align", "soft-label", "hard", "joint")
+LIKELY = {"soft-align": 0.1, "soft-label": 0.5, "hard": 0.5, "joint": 0.05}
 """Links that are less probable are left out."""
 SURE = 0.01
 """Where both words of a link are O but for so much, the link is left out: it would change nothing."""
 HOW: dict[str, dict[str, Any]] = {"bp": {"iterations": 20, "tolerance": 1e-3, "damping": 0.2}}
 """What engines are told, if not what is usual."""
 STRENGTH = 0.5
+NEIGHBOURS = 1.0
+"""What two links of a word cost, if their other ends are no neighbours; for ``joint``."""
 
 
 class Change(NamedTuple):
@@ -65,6 +70,8 @@ class Tagged(NamedTuple):
     """Whether no other tags have a higher score together."""
     changed: tuple[Change, ...]
     """Words, of both sides, that have another tag than their tagger gives alone."""
+    links: tuple[Link, ...]
+    """Those given, or those that ``joint`` has found."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -175,14 +182,18 @@ class PairTagger:
             written(tagger, [pair[side] for pair in some.pairs], batches[side], best[side])
             for side, tagger in enumerate((self.source, self.target))
         ]
-        yield from map(Tagged, *sides, certain.tolist(), map(tuple, changed))
+        there = some.probability >= (0.5 if self.agreement == "joint" else 0.0)
+        if found is not None and found.links is not None:
+            there[found.kept] = found.result.values(found.links) == 1
+        yield from map(Tagged, *sides, certain.tolist(), map(tuple, changed), links_in(some, there))
 
     def coupled(self, some: Linked, left: ChainBatch, right: ChainBatch) -> Coupled | None:
         """The graph of the links that matter, None if there are none."""
-        some = some.likely(LIKELY[self.agreement])
+        likely = some.probability >= LIKELY[self.agreement]
         names = [1.0 - t.summed(b.marginals().unary)[:, 0] for t, b in ((self._left, left), (self._right, right))]
         matters = (names[0][some.source] > SURE) | (names[1][some.target] > SURE)
-        kept = np.flatnonzero(matters | (not (self._left.chunks and self._right.chunks)))  # plain labels have no O
+        matters |= not (self._left.chunks and self._right.chunks)  # plain labels have no O
+        kept = np.flatnonzero(likely & matters)
         if not len(kept):
             return None
         return Coupled.of(self, some, kept, (left, right))
@@ -219,10 +230,14 @@ class Coupled:
     """Of all pairs."""
     pairs: Integers
     """Those in the graph."""
+    kept: Integers
+    """The links in the graph."""
     nodes: list[Any]
     tokens: list[Integers]
     """The words of each side that links speak of, counted through."""
     labels: list[list[list[int]]]
+    links: Variables | None = None
+    """Whether each link is there, for ``joint``."""
 
     @classmethod
     def of(cls, owner: PairTagger, some: Linked, kept: Integers, batches: tuple[ChainBatch, ChainBatch]) -> Coupled:
@@ -240,9 +255,24 @@ class Coupled:
             tokens.append(own)
             labels.append(types.labels)
             ends.append(variables[place])
+        found = cls(graph, batches, pairs, kept, nodes, tokens, labels)
+        if owner.agreement == "joint":
+            found.decide_links(some, owner.log_table(), ends)
+            return found
         weight = some.probability[kept] if owner.agreement == "soft-align" else None
         graph.couple(Table(owner.log_table(), weight=weight, name=owner.agreement), *ends)
-        return cls(graph, batches, pairs, nodes, tokens, labels)
+        return found
+
+    def decide_links(self, some: Linked, table: Floats, ends: Sequence[Variables]) -> None:
+        """Links as variables: types count over those that are there, and links of a word to far ones cost."""
+        p = np.clip(some.probability[self.kept], 0.01, 0.99)
+        self.links = self.graph.free(np.stack([np.zeros(len(p)), np.log(p / (1.0 - p))], axis=1))
+        self.graph.couple(Table(np.stack([np.zeros_like(table), table]), name="joint"), self.links, *ends)
+        apart = Table(np.array([[0.0, 0.0], [0.0, -NEIGHBOURS]]), name="neighbours")
+        for own, other in ((some.source, some.target), (some.target, some.source)):
+            one, two = sharing(own[self.kept], other[self.kept])
+            if len(one):
+                self.graph.couple(apart, self.links[one], self.links[two])
 
     def solve(self, engine: str, best: list[Labels]) -> Any:
         """Put the best labels of the pairs in the graph into ``best``; whether each of all pairs is certain: [n]."""
@@ -275,6 +305,28 @@ class Coupled:
             found.append(replace(batch, potentials=batch.potentials._replace(unary=unary)))
             begin = end
         return found[0], found[1]
+
+
+def sharing(own: Integers, other: Integers) -> tuple[Integers, Integers]:
+    """Pairs of links that have one word in common, and whose other words are no neighbours: [pairs] each."""
+    order = np.lexsort((other, own))
+    one, two = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for step in range(1, int(np.bincount(own - own.min(initial=0)).max(initial=0)) if len(own) else 0):
+        a, b = order[:-step], order[step:]
+        far = (own[a] == own[b]) & (other[b] - other[a] > 1)
+        one.append(a[far])
+        two.append(b[far])
+    return np.concatenate(one), np.concatenate(two)
+
+
+def links_in(some: Linked, there: Booleans) -> Iterator[tuple[Link, ...]]:
+    """The links that are there, pair by pair."""
+    kept = np.flatnonzero(there)
+    pair = some.pair[kept]
+    columns = (some.source[kept] - some.source_offsets[pair], some.target[kept] - some.target_offsets[pair])
+    every = [Link(*one) for one in zip(*(c.tolist() for c in columns), some.probability[kept].tolist(), strict=True)]
+    cuts = np.searchsorted(pair, np.arange(len(some.pairs) + 1)).tolist()
+    return (tuple(every[a:b]) for a, b in pairwise(cuts))
 
 
 def biased(tagger: Tagger, batch: ChainBatch) -> ChainBatch:
