@@ -105,7 +105,12 @@ def agreement(data: Data, language: str, folder: Path, threads: int | None) -> I
         alone = [t.predict([p[i] for p in data.pairs]) for i, t in enumerate((source, target))]
         yield [f"{name}, alone", *compared(data.target, alone[1], alone[1]), *compared(data.source, alone[0], alone[0])]
         table = None
-        for how, engine in (("hard", "dual"), ("soft-label", "dual"), *(("soft-align", e) for e in ENGINES)):
+        for how, engine in (
+            ("hard", "dual"),
+            ("soft-label", "dual"),
+            *(("soft-align", e) for e in ENGINES),
+            ("joint", "dual"),
+        ):
             both = PairTagger(source=source, target=target, agreement=how, engine=engine)
             table = table or both.count(data.bitext[::4], data.bitext_links[::4]).table_
             both.with_table(table)

@@ -79,6 +79,11 @@ def test_annotate_pair(run: Run, files: Path) -> None:
     assert "proved" not in again.err
     hard = run("annotate-pair", *models, "s.txt", "t.txt", "--agreement", "hard", "--quiet")
     assert hard.code == 0, hard.err
+    joint = ("--agreement", "joint", "--links-output", "new.links", "-o", "x.jsonl")
+    assert run("annotate-pair", *models, "s.txt", "t.txt", *joint, "--quiet").code == 0
+    assert len(Path("new.links").read_text().splitlines()) == 36
+    wrong = run("annotate-pair", *models, "s.txt", "t.txt", "--links-output", "new.links", "--quiet")
+    assert "--links-output is for --agreement joint" in wrong.err
 
 
 @pytest.mark.parametrize(
