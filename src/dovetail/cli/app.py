@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dovetail.cli import (
+    align,
     annotate,
     cluster,
     curve,
@@ -40,6 +41,7 @@ for command in (
     app.command()(command)
 app.add_typer(cluster.app, name="cluster")
 app.command()(embed.embed)
+app.command()(align.align)
 
 # Typer brings its own copy of click, or once imported the package: either way this is its UsageError.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dovetail.cli import options, roles, scores
+from dovetail.cli import links, options, roles, scores
 from dovetail.cli import pipeline as pipelines
 from dovetail.cli.console import count, some, warn
 from dovetail.cli.corpus import Corpora, CorpusFormat
@@ -36,6 +36,7 @@ def evaluate(
     samples: int | None = pipelines.SAMPLES,
     seed: int | None = pipelines.SEED,
     gold: Path | None = option("FILE", "Instead of DATA: the correct annotations; needs --predicted.", Reads()),
+    gold_first: int = option("N", "For links between words: the number of the first word in --gold.", default=0, min=0),
     predicted: Path | None = option("FILE", "The annotations to score, of the same text as --gold.", Reads()),
     compare: Path | None = option(
         "FILE", "Other annotations of the same text: test whether the difference in F1 is significant.", Reads()
@@ -74,6 +75,9 @@ def evaluate(
         raise DovetailError("--json and --conlleval are two ways to print the scores; choose one")
     if reliability is not None and find_spec("matplotlib") is None:
         raise DovetailError('--reliability needs matplotlib: pip install "dovetail[plot]"')
+    if gold is not None and predicted is not None and (layer == links.LAYER or links.holds_links(gold, encoding)):
+        links.evaluate_links(gold, predicted, gold_first, encoding, as_json)
+        return
     tagger: Any = (
         pipelines.load(model, pipeline, domain, strategy, samples, seed, threads) if predicted is None else None
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
+from pathlib import Path
 from typing import NamedTuple
 
-from dovetail.errors import InputError
+from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import Source, Target, open_target, open_text
 from dovetail.text.links import Link, read_links, write_links
 from dovetail.text.report import ReadReport, reporting
+from dovetail.text.tmx import read_tmx
 
 __all__ = ["Link", "Pair", "read_bitext", "read_links", "write_bitext", "write_links"]
 
@@ -29,6 +32,7 @@ def read_bitext(
     target: Source | None = None,
     *,
     languages: tuple[str, str] | None = None,
+    tokenised: bool = True,
     encoding: str = "utf-8",
     report: ReadReport | None = None,
 ) -> Iterator[Pair]:
@@ -39,50 +43,85 @@ def read_bitext(
       each possibly with ``.gz``; or, where its name ends in ``.tmx``, a translation memory;
     - one file: ``source words ||| target words`` in every line.
 
-    A pair with an empty side is kept, so that lines stay in step, and reported.
+    A pair with an empty side is kept, so that lines stay in step, and reported. Unless the text is ``tokenised``, words
+    are found by `dovetail.text.tokenise`.
 
     >>> import io
     >>> list(read_bitext(io.StringIO("das Haus ||| the house\n")))
     [Pair(source=('das', 'Haus'), target=('the', 'house'))]
     """
     with reporting(report) as notes:
+        reader = _Reader(str.split if tokenised else _tokenised, encoding, notes)
+        if target is None and languages is not None and not _is_tmx(source):
+            source, target = (_moses(source, language) for language in languages)
         if target is not None:
-            yield from _two_files(source, target, encoding, notes)
+            yield from reader.two_files(source, target)
+        elif _is_tmx(source):
+            yield from reader.memory(source, languages)
         else:
-            yield from _barred(source, encoding, notes)
+            yield from reader.barred(source)
 
 
-def _two_files(source: Source, target: Source, encoding: str, report: ReadReport) -> Iterator[Pair]:
-    with open_text(source, encoding) as left, open_text(target, encoding) as right:
-        for number, (a, b) in enumerate(zip_longest(left, right), 1):
-            if a is None or b is None:
-                short, long = (left, right) if a is None else (right, left)
-                raise InputError(
-                    f"{short.name} ends after line {number - 1}, so this line has no partner; both files must have a "
-                    "line for each pair",
-                    long.name,
-                    number,
-                )
-            yield _noted(Pair(tuple(a.split()), tuple(b.split())), report, left.name, number)
+def _is_tmx(source: Source) -> bool:
+    return isinstance(source, str | os.PathLike) and os.fspath(source).removesuffix(".gz").endswith(".tmx")
 
 
-def _barred(source: Source, encoding: str, report: ReadReport) -> Iterator[Pair]:
-    with open_text(source, encoding) as lines:
-        for number, line in enumerate(lines, 1):
-            sides = f" {line} ".split(f" {BAR} ")
-            if len(sides) != 2:
-                raise InputError(
-                    f"{len(sides) - 1} times ' {BAR} ' in this line, expected 'source words {BAR} target words'",
-                    lines.name,
-                    number,
-                )
-            yield _noted(Pair(tuple(sides[0].split()), tuple(sides[1].split())), report, lines.name, number)
+def _moses(prefix: Source, language: str) -> str:
+    """The file of one language of a Moses pair."""
+    if not isinstance(prefix, str | os.PathLike):
+        raise DovetailError("two languages need the beginning of the names of two files, not an open one")
+    name = f"{os.fspath(prefix)}.{language}"
+    return name if Path(name).exists() or not Path(f"{name}.gz").exists() else f"{name}.gz"
 
 
-def _noted(pair: Pair, report: ReadReport, name: str, line: int) -> Pair:
-    if bool(pair.source) != bool(pair.target):
-        report.note(ONE_SIDE_EMPTY, name, line)
-    return pair
+def _tokenised(text: str) -> list[str]:
+    from dovetail.text.tokenise import tokenise
+
+    return list(tokenise(text).words)
+
+
+class _Reader:
+    """How the pairs of a bitext are read."""
+
+    def __init__(self, words: Callable[[str], list[str]], encoding: str, report: ReadReport) -> None:
+        self.words, self.encoding, self.report = words, encoding, report
+
+    def two_files(self, source: Source, target: Source) -> Iterator[Pair]:
+        with open_text(source, self.encoding) as left, open_text(target, self.encoding) as right:
+            for number, (a, b) in enumerate(zip_longest(left, right), 1):
+                if a is None or b is None:
+                    short, long = (left, right) if a is None else (right, left)
+                    raise InputError(
+                        f"{short.name} ends after line {number - 1}, so this line has no partner; both files must have "
+                        "a line for each pair",
+                        long.name,
+                        number,
+                    )
+                yield self.pair(a, b, left.name, number)
+
+    def memory(self, source: Source, languages: tuple[str, str] | None) -> Iterator[Pair]:
+        for number, (a, b) in enumerate(read_tmx(source, languages, self.encoding, self.report), 1):
+            yield self.pair(a, b, f"{source}, unit {number}", None)
+
+    def barred(self, source: Source) -> Iterator[Pair]:
+        with open_text(source, self.encoding) as lines:
+            for number, line in enumerate(lines, 1):
+                sides = f" {line} ".split(f" {BAR} ")
+                if len(sides) != 2:
+                    raise InputError(
+                        f"{len(sides) - 1} times ' {BAR} ' in this line, expected 'source words {BAR} target words'; "
+                        "or give the other file (--target)",
+                        lines.name,
+                        number,
+                    )
+                yield self.pair(sides[0], sides[1], lines.name, number)
+
+    def pair(self, source: str, target: str, name: str, line: int | None) -> Pair:
+        """A pair of sentences; it is reported if one of them is empty."""
+        pair = Pair(tuple(self.words(source)), tuple(self.words(target)))
+        if bool(pair.source) != bool(pair.target):
+            self.report.note(ONE_SIDE_EMPTY, name, line)
+        return pair
 
 
 def write_bitext(pairs: Iterable[Pair], target: Target) -> None:

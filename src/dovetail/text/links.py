@@ -26,7 +26,7 @@ class Link(NamedTuple):
 def read_links(path: Source, *, first: int = 0, encoding: str = "utf-8") -> Iterator[list[Link]]:
     r"""The links of every line, in the order of the line; a line with none gives an empty list.
 
-    ``0-1`` is a sure link, ``0?1`` and ``0p1`` are possible ones, and ``:0.93`` behind a link is its probability. A link
+    ``0-1`` is a sure link, ``0?1`` and ``0p1`` are possible ones; ``:0.93`` behind a link is its probability. A link
     that is there twice is given once, sure if it is sure anywhere. ``first`` is the number of the first word in
     the file.
 
