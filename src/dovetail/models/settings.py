@@ -151,7 +151,7 @@ noise_text = partial(setting, default=(), help="Raw sentences whose features are
 expectation_loss = partial(
     setting,
     default="relative-entropy",
-    help="How far probabilities are from what --expectations say.",
+    help="Distance from what is expected.",
     choices=DISTANCES,
 )
 expectation_weight = partial(
