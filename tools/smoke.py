@@ -110,6 +110,9 @@ COMMANDS = """
 0 evaluate -m roles.dovetail dev.jsonl --gold-trees --json
 0 evaluate --gold dev.conll --predicted dev.conll --json
 0 embed raw.txt -o raw.vec --dimensions 3 --min-count 1 --quiet
+0 align --source raw.txt --target raw.txt -o raw.links --save aligner.dovetail --samplers 1 --sweeps 4 --quiet
+0 align --source raw.txt --target raw.txt -o again.links --model aligner.dovetail --quiet
+0 evaluate --gold raw.links --predicted again.links
 0 train tagger --train train.conll --noise dropout:0.3 --pool random:2 -o noised.dovetail --iterations 3 --quiet
 0 train tagger --train train.conll --vectors raw.vec --hidden 4 -o hidden.dovetail --iterations 3 --quiet
 0 project --source train.words.txt --target train.words.txt --links links.txt -o expected.jsonl --quiet

@@ -40,6 +40,7 @@ COMMANDS = {
     "cluster assign": "clusters.md#Assign",
     "cluster tree": "clusters.md#Tree",
     "embed": "vectors.md#Embed",
+    "align": "align.md#Options",
 }
 
 

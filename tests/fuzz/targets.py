@@ -53,6 +53,11 @@ TASKS = (
     b'"text": "Ada", "labels": ["PER"]}, "type": "labels"}], "was_cancelled": false}]},\n '
     b'{"data": {"text": "Bob"}}\n]\n'
 )
+LINKS = b"0-0 1-2:0.93 3?4\n\n1p1\n"
+TMX = (
+    b'<?xml version="1.0"?>\n<tmx version="1.4"><header/><body>\n<tu><tuv xml:lang="de"><seg>das <ph>x</ph>Haus</seg>'
+    b'</tuv><tuv xml:lang="en"><seg>the &lt; house</seg></tuv></tu>\n</body></tmx>\n'
+)
 PROSE = (
     "Mr. O'Neil can't pay $5.50 (4%).  He left at 5 p.m. The U.S. team\n"
     "stayed in the very old house near the river.\n\n"
@@ -175,6 +180,18 @@ def _association(path: Path) -> None:
     Association.read(path)
 
 
+def _links(path: Path) -> None:
+    from dovetail.text.links import read_links, write_links
+
+    write_links(path.with_suffix(".out"), list(read_links(path)), probabilities=True)
+
+
+def _bitext(path: Path) -> None:
+    from dovetail.text.bitext import read_bitext
+
+    list(read_bitext(path))
+
+
 def _pairs(path: Path) -> None:
     for pair in dovetail.read_pairs(path):
         assert pair.text
@@ -294,6 +311,9 @@ TARGETS = [
     Target("expectations", ".jsonl", _files(EXPECTED), _expectations),
     Target("type-table", ".json", _files(TYPES), _type_table),
     Target("paths", ".paths", _files(PATHS), _clusters),
+    Target("links", ".links", _files(LINKS), _links),
+    Target("bitext", ".txt", _files(b"das Haus ||| the house\nein Buch ||| a book\n"), _bitext),
+    Target("tmx", ".tmx", _files(TMX), _bitext),
     Target("vectors", ".vec", _files(VECTORS, VECTORS[4:], BINARY), _vectors),
     Target("vectors.gz", ".vec.gz", lambda: [gzip.compress(VECTORS, mtime=0)], _vectors),
     Target("lexicon", ".txt", _files(LEXICON), _lexicon),

@@ -108,8 +108,8 @@ class Aligner(AlignerSettings):
             empty_counts(len(cells.source), *sizes, classes),
             empty_counts(len(cells.source), *sizes[::-1], classes),
         )
-        weight = cells.count + np.float32(1e-9)
-        found = sample(lattice, counts, priors, weight, self._schedule(), threads=self.threads, told=told)
+        cells.count += np.float32(1e-9)
+        found = sample(lattice, counts, priors, cells.count, self._schedule(), threads=self.threads, told=told)
         self.model_ = AlignerModel.of(words, seen, cells, counts, self.samplers)
         return lattice, found.posteriors
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
@@ -59,9 +60,10 @@ class Schedule:
         """From three eighths of the sweeps on."""
         return number >= 3 * self.sweeps // 8
 
-    def state(self, sampler: int) -> NDArray[np.uint64]:
-        """Where the random numbers of a sampler begin."""
-        return np.random.SeedSequence([self.seed, sampler]).generate_state(1, np.uint64) | np.uint64(1)
+    def states(self, sampler: int) -> list[NDArray[np.uint64]]:
+        """Where the random numbers of both directions of a sampler begin."""
+        both = np.random.SeedSequence([self.seed, sampler]).generate_state(2, np.uint64) | np.uint64(1)
+        return [both[:1].copy(), both[1:].copy()]
 
 
 class Lattice(NamedTuple):
@@ -110,32 +112,37 @@ def _zeros_like(counts: Counts) -> Counts:
 class _Chain:
     """One direction of one sampler."""
 
-    def __init__(self, cells: Cells, counts: Counts, prior: Prior, learn: bool) -> None:
-        self.cells, self.counts, self.prior, self.learn = cells, counts, prior, learn
+    def __init__(
+        self, cells: Cells, counts: Counts, prior: Prior, learn: bool, state: NDArray[np.uint64], weight: Singles
+    ) -> None:
+        self.cells, self.counts, self.prior, self.learn, self.state = cells, counts, prior, learn, state
         self.link: Int32s = np.full(len(cells.target), -1, np.int32)
-        self.fertile: Int32s = np.zeros(len(cells.source), np.int32)
+        self.fertile = np.zeros(len(cells.source), np.int16)
         self.sums = np.zeros(len(cells.place), np.uint8)
-
-    def begin(self, weight: Singles, state: NDArray[np.uint64]) -> None:
-        start(self.cells, weight, state, self.link)
-        if self.learn:
-            count_links(self.cells, self.link, self.prior.jump_class, self.fertile, self.counts)
+        start(cells, weight, state, self.link)
+        if learn:
+            count_links(cells, self.link, prior.jump_class, self.fertile, counts)
         else:
-            self.recount_fertile()
+            self._count_fertile()
 
-    def recount_fertile(self) -> None:
-        places = np.empty(len(self.link), np.int32)
-        linked_places(self.cells, self.link, places)
+    def _count_fertile(self) -> None:
+        places = self.places()
         sentence = np.repeat(self.cells.source_begin[:-1], np.diff(self.cells.target_begin))
         self.fertile[:] = np.bincount((sentence + places)[places >= 0], minlength=len(self.fertile))
 
-    def draw(self, other: _Chain, number: int, schedule: Schedule, state: NDArray[np.uint64]) -> None:
-        linked = np.empty(len(other.link), np.int32)
-        linked_places(other.cells, other.link, linked)
+    def places(self) -> NDArray[np.int16]:
+        """The source position of each target token's link, -1 for none."""
+        found = np.empty(len(self.link), np.int16)
+        linked_places(self.cells, self.link, found)
+        return found
+
+    def draw(self, other: NDArray[np.int16], number: int, schedule: Schedule) -> None:
+        """Draw all links anew; ``other`` are the links of the other direction before."""
         collect = number >= schedule.sweeps - schedule.collected
         sweep(
-            self.cells, self.link, self.fertile, self.counts, self.prior, linked, schedule.with_jumps(number),
-            schedule.with_fertility(number), self.learn, state, self.sums if collect else self.sums[:0], schedule.unit,
+            self.cells, self.link, self.fertile, self.counts, self.prior, other, schedule.with_jumps(number),
+            schedule.with_fertility(number), self.learn, self.state, self.sums if collect else self.sums[:0],
+            schedule.unit,
         )  # fmt: skip
         if self.learn:
             count_jumps(self.cells, self.link, self.prior.jump_class, self.counts.jump)
@@ -161,15 +168,17 @@ def sample(
     total = [np.zeros(len(cells.place), np.uint16) for cells in lattice]
     lock, done = Lock(), [0]
 
+    cores = threads or os.cpu_count() or 1
+    many = cores > 3  # else the directions of one sampler share two cores: two samplers would take twice the memory
+
     def work(number: int) -> None:
-        state = schedule.state(number)
+        states = schedule.states(number)
         own = [_zeros_like(c) for c in counts] if learn else counts
-        chains = [_Chain(*given, learn) for given in zip(lattice, own, priors, strict=True)]
-        for chain in chains:
-            chain.begin(weight, state)
+        chains = [_Chain(*given, weight) for given in zip(lattice, own, priors, [learn] * 2, states, strict=True)]
         for at in range(schedule.sweeps):
-            for chain, other in (chains, chains[::-1]):
-                chain.draw(other, at, schedule, state)
+            before = [chain.places() for chain in chains]
+            both = list(zip(chains, reversed(before), strict=True))
+            run_shards(lambda one, at=at: one[0].draw(one[1], at, schedule), both, 1 if many else cores)  # type: ignore[misc]
             with lock:
                 done[0] += 1
                 tell("drawing links", done[0], schedule.sweeps * schedule.samplers)
@@ -181,7 +190,7 @@ def sample(
                     for mine, its in zip(whole, chain.counts, strict=True):
                         np.add(mine, its, out=mine)
 
-    run_shards(work, range(schedule.samplers), threads)
+    run_shards(work, range(schedule.samplers), cores if many else 1)
     back = np.empty_like(total[1])
     brought_back(lattice.forward, lattice.backward.first, total[1], back)
     scale = 1.0 / (schedule.unit * schedule.samplers * schedule.collected)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import Floats, Int32s, Int64s
+from dovetail.arrays import Floats, Int32s, Int64s, Integers
 from dovetail.kernel import steady, steady_inner
 from dovetail.models.aligner.lexicon_kernels import Singles
 
@@ -97,7 +97,7 @@ def start(cells: Cells, weight: Singles, state: NDArray[np.uint64], link: Int32s
 
 
 @steady
-def count_links(cells: Cells, link: Int32s, jump_class: Int32s, fertile: Int32s, counts: Counts) -> None:
+def count_links(cells: Cells, link: Int32s, jump_class: Int32s, fertile: Integers, counts: Counts) -> None:
     """Count everything anew; ``fertile`` [source tokens] gets the number of links of each source token."""
     counts.pair[:] = 0
     counts.word[:] = 0
@@ -151,7 +151,7 @@ def jump_probabilities(jump: Floats) -> Floats:
 
 
 @steady
-def linked_places(cells: Cells, link: Int32s, out: Int32s) -> None:
+def linked_places(cells: Cells, link: Int32s, out: Integers) -> None:
     """The source position of each link, -1 for none: [target tokens]."""
     for j in range(len(link)):
         out[j] = -1 if link[j] < 0 else int(cells.place[link[j]])
@@ -159,7 +159,7 @@ def linked_places(cells: Cells, link: Int32s, out: Int32s) -> None:
 
 @steady
 def sweep(
-    cells: Cells, link: Int32s, fertile: Int32s, counts: Counts, prior: Prior, other: Int32s, with_jumps: bool,
+    cells: Cells, link: Int32s, fertile: Integers, counts: Counts, prior: Prior, other: Integers, with_jumps: bool,
     with_fertility: bool, learn: bool, state: NDArray[np.uint64], sums: NDArray[np.uint8],
     unit: int,
 ) -> None:  # fmt: skip

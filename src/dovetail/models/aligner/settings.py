@@ -19,7 +19,7 @@ class AlignerSettings:
         choices=SYMMETRISATIONS,
     )  # fmt: skip
     threshold: float = setting(0.44, "The least probability of a soft link.", least=0, most=1)
-    samplers: int = setting(6, "Number of samplers whose probabilities are averaged.", least=1, most=64)
+    samplers: int = setting(8, "Number of samplers whose probabilities are averaged.", least=1, most=64)
     sweeps: int = setting(8, "Number of times a sampler draws every link.", least=4, most=10_000)
     lowercase: bool = setting(True, "Take words that differ in case alone for the same.")
     prior: float = setting(
