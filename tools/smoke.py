@@ -117,7 +117,7 @@ COMMANDS = """
 0 train tagger --train train.conll --vectors raw.vec --hidden 4 -o hidden.dovetail --iterations 3 --quiet
 0 project --source train.words.txt --target train.words.txt --links links.txt -o expected.jsonl --quiet
 0 train tagger --expectations expected.jsonl -o projected.dovetail --iterations 3 --quiet
-0 annotate-pair --target-model tagger.dovetail --links links.txt train.words.txt train.words.txt -o x.jsonl --quiet --types LOC=O
+0 annotate-pair --target-model tagger.dovetail --links links.txt --types LOC=O train.words.txt train.words.txt -q
 0 pool online.dovetail tagger.dovetail -o pool.dovetail
 2 train tagger --train train.conll --encoder lstm -o encoder.dovetail --quiet
 0 info tagger.dovetail
