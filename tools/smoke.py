@@ -51,6 +51,7 @@ def write_corpora(folder: Path) -> None:
         (folder / f"{name}.conll").write_text("\n".join(rows))
         (folder / f"{name}.mrg").write_text("".join(f"({s['tree']})\n" for s in part))
         (folder / f"{name}.words.txt").write_text("".join(" ".join(s["words"]) + "\n" for s in part))
+    (folder / "links.txt").write_text("0-0:0.9 1-1 5-5\n" * len(everything))
     (folder / "pipe.toml").write_text(PIPELINE)
     pairs = [(f"{n} {v} the Bank of {p} .", f"{n} {v} {p} .", n != "Ada") for n in NAMES for v in VERBS for p in PLACES]
     rows = (json.dumps({"text": t, "hypothesis": h, "label": y}) + "\n" for t, h, y in pairs)
@@ -114,6 +115,9 @@ COMMANDS = """
 0 evaluate --gold raw.links --predicted again.links
 0 train tagger --train train.conll --noise dropout:0.3 --pool random:2 -o noised.dovetail --iterations 3 --quiet
 0 train tagger --train train.conll --vectors raw.vec --hidden 4 -o hidden.dovetail --iterations 3 --quiet
+0 project --source train.words.txt --target train.words.txt --links links.txt -o expected.jsonl --quiet
+0 train tagger --expectations expected.jsonl -o projected.dovetail --iterations 3 --quiet
+0 annotate-pair --target-model tagger.dovetail --links links.txt --types LOC=O train.words.txt train.words.txt -q
 0 pool online.dovetail tagger.dovetail -o pool.dovetail
 2 train tagger --train train.conll --encoder lstm -o encoder.dovetail --quiet
 0 info tagger.dovetail

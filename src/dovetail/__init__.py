@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from dovetail.models.entailment.estimator import Entailment
     from dovetail.models.joint.estimator import JointParser
     from dovetail.models.nested.estimator import NestedTagger
+    from dovetail.models.pair.agreement import PairTagger
+    from dovetail.models.pair.projection import project
     from dovetail.models.parser.estimator import Parser
     from dovetail.models.pooling import pool
     from dovetail.models.roles.estimator import RoleLabeller
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from dovetail.models.tagger.estimator import Tagger
     from dovetail.pipeline.pipeline import Pipeline
     from dovetail.pipeline.stage import Stage
+    from dovetail.text.expectations import Expectation, read_expectations, write_expectations
     from dovetail.text.formats import read, write
     from dovetail.text.frames import Frame
     from dovetail.text.pairs import Pair, read_pairs, write_pairs
@@ -61,11 +64,12 @@ if TYPE_CHECKING:
     """What a model file may hold."""
 
 __all__ = [
-    "DependencyParser", "Document", "DovetailError", "Entailment", "FeatureSet", "Frame", "InputError", "JointParser",
-    "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "Parser", "Pipeline",
-    "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves",
-    "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "pool",
-    "read", "read_pairs", "scorers", "segment", "structures", "text", "token_scores", "write", "write_pairs",
+    "DependencyParser", "Document", "DovetailError", "Entailment", "Expectation", "FeatureSet", "Frame", "InputError",
+    "JointParser", "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "PairTagger",
+    "Parser", "Pipeline", "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active",
+    "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models",
+    "pipeline", "pool", "project", "read", "read_expectations", "read_pairs", "scorers", "segment", "structures",
+    "text", "token_scores", "write", "write_expectations", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {
@@ -85,19 +89,24 @@ _KINDS = {
 
 _HOMES = dict(_KINDS.values()) | {
     "Document": "text.sentence",
+    "Expectation": "text.expectations",
     "FeatureSet": "features.algebra.sets",
     "Frame": "text.frames",
     "Pair": "text.pairs",
+    "PairTagger": "models.pair.agreement",
     "Sentence": "text.sentence",
     "Span": "text.sentence",
     "Stage": "pipeline.stage",
     "entity_scores": "evaluate",
     "pool": "models.pooling",
+    "project": "models.pair.projection",
     "read": "text.formats",
+    "read_expectations": "text.expectations",
     "read_pairs": "text.pairs",
     "segment": "text.segment",
     "token_scores": "evaluate",
     "write": "text.formats",
+    "write_expectations": "text.expectations",
     "write_pairs": "text.pairs",
 }
 """Where to find what is not here; all else in ``__all__`` that is not here is a package."""

@@ -36,7 +36,7 @@ def test_summaries_of_commands_are_not_cut(run: Run, group: str) -> None:
     listed = run(*group.split(), "--help").out.split("Commands:\n")[1].splitlines()
     assert len(listed) >= 4
     for line in listed:
-        assert re.fullmatch(r"  [a-z]+ +[A-Z].*[^.]\.", line), line
+        assert re.fullmatch(r"  [a-z-]+ +[A-Z].*[^.]\.", line), line
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -61,7 +61,7 @@ def test_training_is_under_these_headings(run: Run) -> None:
 @pytest.mark.parametrize(
     ("page", "words"),
     [
-        ("train tagger", "(may be .gz); required, unless --domain is given."),
+        ("train tagger", "(may be .gz); required, unless --domain or --expectations is given."),
         ("train parser", "(may be .gz); required, unless --domain is given."),
         ("train dependency", "(may be .gz); required, unless --domain is given."),
         ("train parser", "How far a domain may deviate from the others. [default: 0.3]"),

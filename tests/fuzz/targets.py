@@ -76,6 +76,10 @@ JUDGED = (
     b'{"id": 1, "task": "IR", "text": "Ada met Bob.", "hypothesis": "Ada met.", "label": true, "probability": 0.5}\n'
     b'{"text": "It rained.", "hypothesis": "It snowed.", "label": "NO"}\n'
 )
+EXPECTED = (
+    b'{"words":["Ado","vidis"],"expected":[[0,"B-PER",0.9],[0,"O",0.1],[1,"O",1.0,0.3]]}\n{"words":[],"expected":[]}\n'
+)
+TYPES = b'{"source": ["O", "PER"], "target": ["O", "LOC"], "counts": [[90.5, 1], [2, 7.25]]}\n'
 PATHS = b"00\tcat\t2\n01\tthe\t9\n01\ta\n1\tdog\t3\n"
 LEXICON = b"# cities\nLima\nNew York\nLyon\ttown\nLyon\ttown\textra\n\n" + b"x " * 60 + b"\n"
 VECTORS = b"3 2\nrose 0.5 -1\nlily 1e-3 0\n\xc3\x98rsted 4 6.25\n"
@@ -195,6 +199,21 @@ def _pairs(path: Path) -> None:
         assert pair.label in (None, "yes", "no")
 
 
+def _expectations(path: Path) -> None:
+    from dovetail.text.expectations import read_expectations
+
+    for one in read_expectations(path):
+        assert ((one.position >= 0) & (one.position < max(len(one), 1))).all()
+        assert ((one.probability >= 0) & (one.probability <= 1)).all()
+        assert np.isfinite(one.weight).all()
+
+
+def _type_table(path: Path) -> None:
+    from dovetail.models.pair.table import TypeTable
+
+    TypeTable.load(path).information()
+
+
 def _files(*contents: bytes) -> Callable[[], list[bytes]]:
     return lambda: list(contents)
 
@@ -289,6 +308,8 @@ TARGETS = [
     Target("pairs-xml", ".xml", _files(RTE), _pairs),
     Target("pairs-jsonl", ".jsonl", _files(JUDGED), _pairs),
     Target("pairs-tsv", ".tsv", _files(b"id\ttext\thypothesis\tlabel\n1\tIt rained.\tIt was wet.\tyes\n"), _pairs),
+    Target("expectations", ".jsonl", _files(EXPECTED), _expectations),
+    Target("type-table", ".json", _files(TYPES), _type_table),
     Target("paths", ".paths", _files(PATHS), _clusters),
     Target("links", ".links", _files(LINKS), _links),
     Target("bitext", ".txt", _files(b"das Haus ||| the house\nein Buch ||| a book\n"), _bitext),

@@ -21,6 +21,7 @@ from dovetail.cli import (
     pool,
     select,
     train,
+    two_languages,
 )
 from dovetail.cli.command import Commands
 from dovetail.version import __version__
@@ -35,7 +36,7 @@ app.command()(annotate.annotate)
 app.add_typer(train.app, name="train")
 for command in (
     evaluate.evaluate, pipeline.pipeline, pool.pool, explain.explain, info.info, demo.demo, select.select,
-    curve.simulate, curve.curve,
+    curve.simulate, curve.curve, two_languages.project, two_languages.annotate_pair,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(cluster.app, name="cluster")

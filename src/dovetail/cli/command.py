@@ -15,28 +15,30 @@ from dovetail.cli.paths import Reads, check_paths, roles
 
 GROUPS = {
     "Data": (
-        "source align.target languages train dev domain dev_domain test gold gold_first predicted compare labelled "
-        "trees_only entities_only input_format columns encoding sentence_per_line tokenised tokenise lines target "
-        "ignore layer least_confidence max_length gold_trees find_predicates"
+        "source align.target languages train dev domain dev_domain expectations links test gold gold_first predicted "
+        "compare labelled trees_only entities_only input_format columns encoding sentence_per_line tokenised tokenise "
+        "lines target ignore layer least_confidence max_length gold_trees find_predicates"
     ),
     "Model": (
-        "model pipeline annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed "
-        "pipeline.seed sigma restrict features order scheme longest normalise_width pos predict_layers tags "
-        "predict_tags relations kind coupling vertical horizontal direction head_tags relax unaries threshold "
-        "decode names parser reach ranked least folds min_count min_documents entity_min_documents hash_bits "
-        "bits observed_only hidden lowercase parts activation hidden_inputs encoder tune_encoder encoder_size dropout"
+        "model source_model target_model annotate-pair.agreement strength table types how confusion unlinked nameless "
+        "pipeline annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed pipeline.seed "
+        "sigma restrict features order scheme longest normalise_width pos predict_layers tags predict_tags relations "
+        "kind coupling vertical horizontal direction head_tags relax unaries threshold decode names parser reach "
+        "ranked least folds min_count min_documents entity_min_documents hash_bits bits observed_only hidden "
+        "lowercase parts activation hidden_inputs encoder tune_encoder encoder_size dropout"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",
     "Resources": "priors unlabelled clusters vectors lexicon hints association save_clusters noise_text",
     "Learning": (
-        "prior null fertility agreement jump_classes samplers sweeps loss optimiser l2 l1 decay noise pool "
-        "pool_weights weights select_templates selection iterations patience cross_validate batch "
-        "gain agree consistency engine coupled_training balance calibrate seed threads init resume"
+        "prior null fertility agreement jump_classes samplers sweeps loss optimiser l2 l1 decay noise expectation_loss "
+        "expectation_weight pool pool_weights weights select_templates selection iterations patience cross_validate "
+        "batch gain agree consistency engine coupled_training balance calibrate seed threads init resume"
     ),
     "Output": (
-        "output save symmetrise align.threshold probabilities output_format annotate.threshold documents k_best "
-        "marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads "
+        "output source_output target_output links_output teach save_table save symmetrise align.threshold "
+        "probabilities output_format annotate.threshold documents k_best marginals reliability conlleval as_json half "
+        "compact quiet annotate.threads evaluate.threads "
         "select.threads help"
     ),
 }

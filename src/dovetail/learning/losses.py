@@ -51,3 +51,5 @@ def softmax_margin(batch: Batch, gold: Any, allowed: Allowed = None, cost: float
 LOSSES: dict[str, Loss] = {"likelihood": likelihood, "perceptron": perceptron, "softmax-margin": softmax_margin}
 ROUGH = {"perceptron"}
 """Losses with kinks, which L-BFGS cannot follow."""
+DISTANCES = ("squared", "relative-entropy")
+"""How far probabilities are from what is expected of them: see ``learning.expectations``."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dovetail.structures.contract import Structure
 
 USUAL_BIAS, SPREAD = -0.5, 0.5  # of O, as dev data chose it with 100 to 2,500 sentences of several corpora
+LEAST_NAME = 0.05  # what is less probable is not called a name, whatever is to be expected
 TELLING = 4.0  # things found
 FACTORS = np.geomspace(0.3, 1.5, 25)  # what all weights may be multiplied by
 
@@ -61,6 +62,24 @@ def likely_bias(biases: NDArray[np.float64], f1: Callable[[float], float], thing
     odds = scores * things / 100.0 / TELLING - 0.5 * ((biases - USUAL_BIAS) / SPREAD) ** 2
     chance = np.exp(odds - odds.max())
     return round(float(chance @ biases / chance.sum()), 1)
+
+
+def expected_bias(names: NDArray[np.float64]) -> float:
+    """The bias of O for the best F1 that can be expected, from the probability [N] of each word to be in a name.
+
+    With p[1] >= p[2] >= ..., to call the first k words names is expected to give ``F(k) = 2 (p[1] + ... + p[k]) / (k +
+    sum of p)``. At the best k, p[k] is about half of F(k) and not a half, so the bias is ``log(p[k] / (1 - p[k]))``:
+    where names are often missed, it is better to guess.
+
+    >>> round(expected_bias(np.array([0.9, 0.9, 0.4, 0.4, 0.1])), 2), expected_bias(np.array([1.0, 0.0]))
+    (-0.41, 0.0)
+    """
+    p = np.sort(names)[::-1]
+    if not p.sum() > 0:
+        return 0.0
+    f1 = 2.0 * np.cumsum(p) / (np.arange(1, len(p) + 1) + p.sum())
+    least = min(max(float(p[f1.argmax()]), LEAST_NAME), 0.5)
+    return round(float(np.log(least / (1.0 - least))), 2)
 
 
 def smoothed(scores: Sequence[float]) -> NDArray[np.float64]:

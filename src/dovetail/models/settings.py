@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from dovetail.errors import DovetailError
-from dovetail.learning.losses import LOSSES
+from dovetail.learning.losses import DISTANCES, LOSSES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +148,15 @@ noise = partial(
     shown="off",
 )
 noise_text = partial(setting, default=(), help="Raw sentences whose features are noised, too.", hidden=True)
+expectation_loss = partial(
+    setting,
+    default="relative-entropy",
+    help="Distance from what is expected.",
+    choices=DISTANCES,
+)
+expectation_weight = partial(
+    setting, default=1.0, help="What an expectation counts beside a labelled sentence.", least=0
+)
 iterations = partial(setting, help="Maximum number of passes over the data.", least=1, shown="depends on the optimiser")
 batch = partial(
     setting, default=None, help="Sentences per step; not for lbfgs.", least=1, shown="depends on the optimiser"

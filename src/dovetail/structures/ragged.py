@@ -154,6 +154,14 @@ class Ragged(Structure[Potentials, Answer]):
         potentials = self.potentials._replace(**kept)  # type: ignore[attr-defined]
         return self._unchecked(potentials=potentials, offsets=taken(self.offsets, some)[1])
 
+    def add_of(self, which: Integers, counts: Potentials, out: Potentials) -> None:
+        """Add counts of some of the sentences, as ``take(which)`` has them, to those of all, in place."""
+        for name, own, whole in zip(counts._fields, counts, out, strict=True):  # type: ignore[attr-defined]
+            if name in self.shared:
+                whole += own
+            elif len(own):
+                whole[taken(self._cuts(name), which)[0]] += own
+
     def _unchecked(self, **changes: Any) -> Self:
         """A batch of other values that are known to be in order: checking them takes longer than a short sentence."""
         made = object.__new__(type(self))

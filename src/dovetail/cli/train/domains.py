@@ -52,7 +52,11 @@ class Domains:
 
     def check_options(self, given: Any) -> None:
         """Either one file to learn from, or those of domains, and no option that is for the other case."""
-        if (given.train is None) != bool(self.files):
+        if given.expectations is not None and self.files:
+            raise DovetailError(
+                "--expectations are for one domain: leave them out, or give --train in place of --domain"
+            )
+        if (given.train is None and given.expectations is None) != bool(self.files):
             raise DovetailError("give --train FILE, or --domain NAME=FILE for each of several domains")
         if self.files:
             if given.dev is not None:

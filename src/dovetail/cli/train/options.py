@@ -22,6 +22,9 @@ PAIR = Reads(named=True)
 CLUSTER_FILES = Writes(inside=("brown.paths", "exchange.paths", "fine.paths"))
 UNLABELLED = "Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated."
 HINTS = "Another tagger whose answers are features: english (the model that comes with dovetail), or NAME=FILE."
+EXPECTATIONS = (
+    "Sentences that nobody has labelled, with what is expected of their labels, as dovetail project writes them."
+)
 NOISE_TEXT = "Raw text to noise as well, words separated by spaces (may be .gz); may be repeated."
 
 VECTORS = "Word vectors: word2vec, GloVe or fastText (may be .gz); may be repeated."
@@ -34,6 +37,7 @@ COMMON: dict[str, tuple[Any, Param]] = {
         option("NAME=FILE", "Instead of --train: annotated text of one of several domains; repeat it for each.", PAIR),
     ),
     "dev_domain": (NAMED, option("NAME=FILE", "Instead of --dev: held-out text of a domain; repeat.", PAIR)),
+    "expectations": (FILE, option("FILE", EXPECTATIONS, Reads())),
     "trees_only": (FILE, option("FILE", "More text, with trees but without entities.", Reads())),
     "entities_only": (FILE, option("FILE", "More text, with entities but without trees.", Reads())),
     "input_format": (CorpusFormat | None, options.CORPUS_FORMAT),
@@ -62,7 +66,8 @@ EVERY = ("output", "train", "dev", "input_format", "encoding", "quiet")
 def common_options(names: str, learns: str, own: Mapping[str, Any]) -> Iterator[inspect.Parameter]:
     """Those of all commands and those named, some in a way of their own. ``learns`` is the help of ``--train``."""
     if "domain" in names.split():
-        train = FILE, option("FILE", f"{learns}; required, unless --domain is given.", Reads())
+        instead = "--domain or --expectations" if "expectations" in names.split() else "--domain"
+        train = FILE, option("FILE", f"{learns}; required, unless {instead} is given.", Reads())
     else:
         train = Path, option("FILE", f"{learns}.", Reads(), default=REQUIRED)
     known = {**COMMON, "train": train, **own}

@@ -10,6 +10,7 @@ from dovetail.cli.console import count
 from dovetail.cli.corpus import FormatOfTrees
 from dovetail.cli.dependencies import check_heads
 from dovetail.cli.options import option
+from dovetail.cli.progress import Reporter
 from dovetail.cli.train.domains import DependencyDomains, Domains
 from dovetail.cli.train.training import Training, cross_validation_lines
 from dovetail.errors import DovetailError
@@ -63,7 +64,7 @@ class JointTraining(ParserTraining):
         if "sigma" in self.chosen and self.given.trees_only is None and self.given.entities_only is None:
             raise DovetailError("--sigma needs --trees-only or --entities-only")
 
-    def read_more(self) -> dict[str, Any]:
+    def read_more(self, reporter: Reporter) -> dict[str, Any]:
         """Sentences that have only trees, or only entities."""
         paths = {"trees_only": self.given.trees_only, "entities_only": self.given.entities_only}
         return {name: self.read(path) for name, path in paths.items() if path is not None}

@@ -10,9 +10,10 @@ from dovetail.cli.console import count, some, warn_all
 from dovetail.cli.layers import check_named, read_by
 from dovetail.cli.progress import Reporter
 from dovetail.cli.train.domains import TaggerDomains
-from dovetail.cli.train.doubts import doubts
+from dovetail.cli.train.doubts import dev_doubts, doubts
 from dovetail.cli.train.resources import word_resources
 from dovetail.cli.train.training import Training
+from dovetail.errors import InputError
 from dovetail.models.nested.settings import NestedSettings
 from dovetail.models.tagger.settings import TaggerSettings
 
@@ -22,8 +23,8 @@ class TaggerTraining(Training):
 
     kind, model, settings, domains = "tagger", "Tagger", TaggerSettings, TaggerDomains
     takes = (
-        "domain dev_domain columns unlabelled clusters vectors lexicon hints association save_clusters noise_text init "
-        "resume half compact"
+        "domain dev_domain expectations columns unlabelled clusters vectors lexicon hints association save_clusters "
+        "noise_text init resume half compact"
     )
     learns = "Annotated text to learn from (may be .gz)"
     first = "extracting features"
@@ -43,13 +44,26 @@ class TaggerTraining(Training):
         """The layer to learn."""
         return str(self.chosen.get("target", TaggerSettings.target))
 
+    def read_more(self, reporter: Reporter) -> dict[str, Any]:
+        """What is expected of sentences that nobody has labelled."""
+        self.expected: list[Any] = []
+        if (path := self.given.expectations) is None:
+            return {}
+        from dovetail.text.expectations import read_expectations
+
+        reporter.doing(f"reading {path}")
+        self.expected = list(read_expectations(path, self.given.encoding))
+        if not any(map(len, self.expected)):
+            raise InputError("no sentences in this file; dovetail project writes them", path)
+        return {"expectations": self.expected}
+
     def check_data(self, sentences: Sequence[Any], path: Path) -> None:
         """There are words, and they have the layer to learn."""
         self.corpora.check_training(sentences, path, layer=self.target)
 
     def doubts(self, sentences: Sequence[Any], dev: Sequence[Any] | None) -> list[str]:
         """Mistakes in tags, and labels that cannot be learnt."""
-        return doubts(sentences, dev, self.target)
+        return doubts(sentences, dev, self.target) if not self.expected else dev_doubts(sentences, dev)
 
     def needs(self, model: Any, sentences: Sequence[Any]) -> list[str]:
         """What the feature set reads of what the sentences have."""
@@ -65,6 +79,11 @@ class TaggerTraining(Training):
         advice = "train on more, or with --min-count 1"
         told = f"no feature got a weight, so the answers are the same for any words: {advice}"
         return [] if _weights(model) else [told]
+
+    def data(self, card: Mapping[str, Any]) -> str:
+        """Sentences, and expectations of others."""
+        expected = card.get("expectations")
+        return super().data(card) + (f", expectations of {count(expected, 'sentence')}" if expected else "")
 
     def parts(self, model: Any) -> str:
         """Labels and weights."""

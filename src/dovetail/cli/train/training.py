@@ -74,7 +74,7 @@ class Training:
         """Train, and write the model."""
         self.check_options()
         given, several = self.given, self.several if self.several is not None and self.several.files else None
-        files = several.files if several else {"": given.train}
+        files = several.files if several else {"": given.train} if given.train is not None else {}
         dev_files = several.dev_files if several else {"": given.dev} if given.dev is not None else {}
         pattern = self.new()
         model = several.new(pattern) if several else pattern
@@ -85,8 +85,9 @@ class Training:
             data = self.read_all(files, reporter)
             for name, path in files.items():
                 self.check_data(data[name], path)
+            data = data or {"": []}
             held_out = self.read_all(dev_files, reporter)
-            more = self.read_more()
+            more = self.read_more(reporter)
             warn_all(self.repairs())
             warn_all(several.doubts(self, data, held_out) if several else self.doubts(data[""], held_out.get("")))
             self.prepare(pattern, list(chain.from_iterable(data.values())), reporter)
@@ -187,7 +188,7 @@ class Training:
         """The sentences of a file."""
         return self.corpora.sentences(path)
 
-    def read_more(self) -> dict[str, Any]:
+    def read_more(self, reporter: Reporter) -> dict[str, Any]:
         """What else ``fit`` is given."""
         return {}
 

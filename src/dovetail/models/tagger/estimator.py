@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -13,6 +13,8 @@ from dovetail.errors import DovetailError
 from dovetail.evaluate import entity_scores, token_scores
 from dovetail.features.algebra.sets import SETS, FeatureSet
 from dovetail.features.compile.documents import token_documents
+from dovetail.learning.losses import ROUGH
+from dovetail.learning.tuning import expected_bias
 from dovetail.modelfile import Arrays
 from dovetail.models.answer import Answer, probable
 from dovetail.models.choices import Held, Tuning
@@ -28,6 +30,7 @@ from dovetail.models.inputs import (
 )
 from dovetail.models.linear.compact import CompactEstimator
 from dovetail.models.linear.estimator import LinearEstimator
+from dovetail.models.tagger.expected import as_expectations, spelled_out, targets_of, unlabelled
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.labels import UNKNOWN, LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, chain_training
@@ -36,10 +39,13 @@ from dovetail.models.training import Run
 from dovetail.scorers.compiled import Spread
 from dovetail.structures.chain import ChainBatch
 from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.text.expectations import Expectation
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Document, Sentence, Span, as_span
 from dovetail.text.spans import flat_tags
 
+ASKED = 20_000
+"""So many sentences say how readily to answer O, at most."""
 Input = Sequence[Sentence] | Sequence[Sequence[str]] | Sequence[Document]
 
 
@@ -63,6 +69,8 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
     kind: ClassVar[str] = "tagger"
 
     model_: ChainModel | None = field(default=None, init=False, repr=False)
+    _expected: list[Expectation] = field(default_factory=list, init=False, repr=False)
+    """What ``fit`` was told to expect."""
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -77,11 +85,25 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
 
     # training
 
-    def fit(self, X: Any, y: Any = None, *, dev: Any = None, dev_tags: Any = None, **how: Any) -> Self:
-        """Train: see ``Estimator.fit``. ``y`` and ``dev_tags`` are the tags, where sentences do not have them."""
+    def fit(
+        self, X: Any = None, y: Any = None, *, dev: Any = None, dev_tags: Any = None, expectations: Any = (), **how: Any
+    ) -> Self:
+        """Train: see ``Estimator.fit``. ``y`` and ``dev_tags`` are the tags, where sentences do not have them.
+
+        ``expectations``: sentences that nobody has labelled, with what is expected of their labels, beside the labelled
+        ones, ``X``, or in place of them.
+        """
         if dev is not None and dev_tags is not None:
             dev = self._examples(dev, dev_tags, "dev")
-        return super().fit(X, y, dev=dev, **how)
+        self._expected = as_expectations(expectations)
+        if X is None and not any(map(len, self._expected)):
+            raise DovetailError("nothing to learn from: give sentences, or expectations of some")
+        if self._expected and self._loss() in ROUGH:
+            raise DovetailError("expectations are of probabilities: use a loss and an optimiser other than perceptron")
+        try:
+            return super().fit([] if X is None else X, y, dev=dev, **how)
+        finally:
+            self._expected = []
 
     def _examples(self, given: Any, answers: Any, what: str) -> list[Sentence]:
         """Sentences with their tags in the target layer."""
@@ -93,7 +115,7 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
                 if len(sentence) != len(tags):
                     raise DovetailError(f"{what} sentence {number} has {len(sentence)} words but {len(tags)} tags")
             corpus = [s.with_layer(self.target, tuple(tags)) for s, tags in zip(corpus, answers, strict=True)]
-        check_examples(corpus, self.target, what)
+        check_examples(corpus, self.target, "labelled" if what == "training" and self._expected else what)
         check_tags(self.tags_of(corpus), what)
         return corpus
 
@@ -102,19 +124,29 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
         return [s.layers.get(self.target, ()) for s in sentences]
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ChainTraining:
-        features = self.features_for(corpus, held_out)
-        return self.prepared(self._learn_layers(features, corpus, run.doing), features)
+        beside = unlabelled(self._expected, self.target)
+        features = self.features_for([*corpus, *beside], held_out)
+        if self._expected:
+            self.card_["expectations"] = len(beside)
+        return self.prepared(self._learn_layers(features, corpus, run.doing), features, self._filled(beside))
 
-    def prepared(self, corpus: Sequence[Sentence], features: FeatureSet) -> ChainTraining:
-        """Sentences with tags and their features made ready to train on."""
+    def prepared(
+        self, corpus: Sequence[Sentence], features: FeatureSet, beside: Sequence[Sentence] = ()
+    ) -> ChainTraining:
+        """Sentences with tags and their features made ready to train on; ``beside``: those with expectations."""
         tags = self.tags_of(corpus)
-        model = ChainModel(features, {}, {}, LabelSet.learn(tags, self.scheme), self.order, self.constrain)
+        labels = LabelSet.learn([*tags, *(spelled_out(self._expected, tags) if beside else ())], self.scheme)
+        model = ChainModel(features, {}, {}, labels, self.order, self.constrain)
         if model.labels.scheme is not None:
             model = self._linked(model, corpus, lambda made: np.append(made.of_label, -1)[made.labels.encode(tags)])
-        spread = Spread(token_documents(corpus), self.min_documents) if self.min_documents > 1 else None
+        spread = Spread(token_documents([*corpus, *beside]), self.min_documents) if self.min_documents > 1 else None
         seen = half_loosened(corpus) if features.looks_elsewhere else corpus
         how = self._how(self.min_count, twins=self.merge_twins, spread=spread)
-        return chain_training(model, seen, tags, observed_only=self.observed_only, **how)
+        if beside:
+            how["targets"] = targets_of(self._expected, labels)
+            how["expecting"] = self.expectation_loss, self.expectation_weight
+        every = [*tags, *self.tags_of(beside)]
+        return chain_training(model, [*seen, *beside], every, observed_only=self.observed_only, **how)
 
     def features_for(self, corpus: Sequence[Sentence], dev: Sequence[Sentence] | None) -> FeatureSet:
         """The feature set, less what reads layers to ignore, or layers that a named set wants and no sentence has.
@@ -152,9 +184,21 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
 
     # choosing without dev
 
+    def _finish(self, corpus: list[Sentence], run: Run) -> None:
+        """Where nothing but expectations says how readily to answer O, the tagger's own probabilities do."""
+        super()._finish(corpus, run)
+        model = self._model()
+        if self._expected and self._balances(model) and not {"dev", "cross_validated"} & set(self.card_):
+            some = self._filled(unlabelled(self._expected[:: 1 + len(self._expected) // ASKED], self.target))
+            marginals = model.batch(some, self._threads()).marginals().unary
+            self.model_ = replace(model, outside=expected_bias(1.0 - marginals[:, model.labels.names.index("O")]))
+
     def _parts(self, training: Any, sentences: int) -> tuple[int, int]:
-        """Plain labels have nothing to balance, and are not worth the time unless it is asked for."""
-        if self.cross_validate is None and training.model.labels.scheme is None:
+        """Plain labels have nothing to balance, and are not worth the time unless it is asked for.
+
+        Nor are expectations: they would be learnt from again in every part.
+        """
+        if self.cross_validate is None and (training.model.labels.scheme is None or self._expected):
             return 0, 0
         return parts_of(self.cross_validate, sentences)
 

@@ -14,6 +14,7 @@ from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.columns import columns_for
 from dovetail.features.compile.design import Compiler
+from dovetail.learning.expectations import Expecting, Lessons, Targets, beside
 from dovetail.learning.objective import Gold, of_tokens
 from dovetail.modelfile import Arrays
 from dovetail.models.linear.model import LinearModel, numbers_in
@@ -205,7 +206,11 @@ class ChainTraining(LinearTraining[ChainModel]):
 
     def fingerprint(self) -> list[NDArray[Any]]:
         """What a checkpoint belongs to."""
-        return [*super().fingerprint(), self.objective.gold(None)[0]]
+        known = self.objective.gold(None)[0]
+        if not isinstance(known, Lessons):
+            return [*super().fingerprint(), known]
+        arrays = (known.answers[0], known.targets.ptr, known.targets.probability, known.targets.weight)
+        return [*super().fingerprint(), *(each for each in arrays if each is not None)]
 
 
 def chain_training(
@@ -214,9 +219,14 @@ def chain_training(
     tags: Sequence[Sequence[str]],
     *,
     observed_only: bool = False,
+    targets: Targets | None = None,
+    expecting: tuple[str, float] = ("squared", 1.0),
     **how: Any,
 ) -> ChainTraining:
-    """Sentences with their tags made ready to train a model; ``how`` is for ``LinearTraining.prepare``."""
+    """Sentences with their tags made ready to train a model; ``how`` is for ``LinearTraining.prepare``.
+
+    ``targets`` are expectations of the last sentences; ``expecting``, how their loss is measured and what it counts.
+    """
     gold, size = model.labels.encode(tags), len(model.labels.names)
     compiled = model.compilers(sentences)
     offsets = compiled[NODE].columns.offsets
@@ -227,8 +237,13 @@ def chain_training(
     ruled = forbidden(model.labels, model.order, model.constrain and model.order > 0)
     transitions = Transitions.observed(gold, offsets, size, model.order, full=not observed_only)
     form = ChainForm(size, model.order, ruled, transitions)
-    right = chain_gold(gold, offsets, size)
-    return ChainTraining.prepare(model, form, compiled, offsets, right, observed=observed, sentences=sentences, **how)
+    labelled = len(sentences) - (len(targets.ptr) - 1 if targets is not None else 0)
+    right = chain_gold(gold[: offsets[labelled]], offsets[: labelled + 1], size)
+    right = right if targets is None else beside(right, labelled, targets)
+    made = ChainTraining.prepare(model, form, compiled, offsets, right, observed=observed, sentences=sentences, **how)
+    if targets is not None:
+        made.objective.loss = Expecting(made.objective.loss, *expecting)
+    return made
 
 
 def chain_gold(gold: Labels, offsets: Integers, size: int) -> Gold:

@@ -37,6 +37,9 @@ class TaggerSettings:
     noise: str | None = settings.noise()
     """A penalty on weights that rest on single features; see ``learning.noise``."""
     noise_text: Sequence[Any] = settings.noise_text()
+    expectation_loss: str = settings.expectation_loss()
+    expectation_weight: float = settings.expectation_weight()
+    """What an expectation counts beside a labelled sentence; see ``learning.expectations``."""
     iterations: int | None = settings.iterations(None)
     batch: int | None = settings.batch()
     gain: float | None = settings.gain(None)

@@ -1,0 +1,360 @@
+"""Two taggers that agree across a translation (Che, Wang, Manning and Liu 2013; Wang, Che and Manning 2013).
+
+The best tags of a sentence x and its translation x' are those with the highest
+
+    log P(y | x) + log P(y' | x') + strength * sum over links (s, t) of p(s, t) * I(type of y[s], type of y'[t])
+
+with p the probability of a link and I the mutual information of types over links, counted beforehand: the chains of
+two taggers and a factor for each link, in one graph, for any engine. ``soft-align`` is this; ``soft-label`` has 1 for
+all links of at least a half; ``hard`` demands the same type at both ends of these. ``joint`` decides on the links, too:
+each is there or not, with ``log p / (1 - p)`` for being there, and only then do types count; two links of one word to
+words that are no neighbours cost something (DeNero and Macherey 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail.errors import DovetailError
+from dovetail.joint import Graph, Table
+from dovetail.joint.graph import ENGINES, Variables
+from dovetail.models.answer import Answer
+from dovetail.models.pair.bitext import Linked, linked_batches
+from dovetail.models.pair.projection import expectations_of
+from dovetail.models.pair.table import TypeTable
+from dovetail.models.pair.types import Types, mapping
+from dovetail.models.tagger.estimator import Tagger
+from dovetail.structures.chain import ChainBatch
+from dovetail.structures.contract import Booleans, Floats, Integers, Labels
+from dovetail.text.bitext import Pair
+from dovetail.text.expectations import Expectation
+from dovetail.text.links import Link
+from dovetail.text.sentence import Sentence, Span
+from dovetail.text.spans import flat_tags
+from dovetail.text.tags import tags_to_spans
+
+SIDES = ("source", "target")
+AGREEMENTS = ("soft-align", "soft-label", "hard", "joint")
+LIKELY = {"soft-align": 0.1, "soft-label": 0.5, "hard": 0.5, "joint": 0.05}
+"""Links that are less probable are left out."""
+SURE = 0.01
+"""Where both words of a link are O but for so much, the link is left out: it would change nothing."""
+HOW: dict[str, dict[str, Any]] = {"bp": {"iterations": 20, "tolerance": 1e-3, "damping": 0.2}}
+"""What engines are told, if not what is usual."""
+STRENGTH = 0.5
+NEIGHBOURS = 1.0
+"""What two links of a word cost, if their other ends are no neighbours; for ``joint``."""
+
+
+class Change(NamedTuple):
+    """A word that has another tag than its tagger gives alone."""
+
+    side: str
+    """``source`` or ``target``."""
+    position: int
+    before: str
+    after: str
+
+
+class Tagged(NamedTuple):
+    """A pair of sentences with the tags that two taggers agreed on."""
+
+    source: Sentence
+    target: Sentence
+    certain: bool
+    """Whether no other tags have a higher score together."""
+    changed: tuple[Change, ...]
+    """Words, of both sides, that have another tag than their tagger gives alone."""
+    links: tuple[Link, ...]
+    """Those given, or those that ``joint`` has found."""
+
+
+@dataclass(kw_only=True, eq=False)
+class PairTagger:
+    """Two taggers, and what is known of how their types go together.
+
+    agreement: ``soft-align``, ``soft-label`` or ``hard``. engine: dual, bp, gibbs or ilp. strength: what the table is
+    multiplied by. types: the target's name for types of the source, where it has another; O or '' for none.
+    """
+
+    source: Tagger
+    target: Tagger
+    agreement: str = "soft-align"
+    engine: str = "dual"
+    strength: float = STRENGTH
+    types: Mapping[str, str] | None = None
+    table_: TypeTable | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.agreement not in AGREEMENTS:
+            raise DovetailError(f"agreement={self.agreement!r}: choose one of {', '.join(AGREEMENTS)}")
+        if self.engine not in ENGINES:
+            raise DovetailError(f"engine={self.engine!r}: choose one of {', '.join(ENGINES)}")
+        if not 0 <= self.strength < np.inf:
+            raise DovetailError(f"strength={self.strength!r}: choose a number, 0 or more")
+        self._left, self._right = Types.of(self.source), Types.of(self.target)
+        self._onto = mapping(self._left, self._right, self.types)
+
+    def count(self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]) -> PairTagger:
+        """Count how types go together in a bitext that both taggers tag, each for itself."""
+        table = TypeTable.before(self._left.names, self._right.names, self._onto)
+        for some in linked_batches(pairs, links):
+            left, right = self._chains(some)
+            found = (types.of_label[best] for types, best in self._alone(left, right))
+            self._counted(table, some, *found)
+        return self.with_table(table)
+
+    def count_gold(self, pairs: Sequence[tuple[Sentence, Sentence]], links: Iterable[Sequence[Link]]) -> PairTagger:
+        """The same in pairs of sentences that people have tagged, in the target layers of the taggers."""
+        table = TypeTable.before(self._left.names, self._right.names, self._onto)
+        words = [Pair(left.words, right.words) for left, right in pairs]
+        [some] = linked_batches(words, links, words=1 << 60) if words else []
+        found = []
+        for side, (tagger, types) in enumerate(((self.source, self._left), (self.target, self._right))):
+            labels = tagger._model().labels.encode(tagger.tags_of([pair[side] for pair in pairs]))
+            found.append(np.append(types.of_label, -1)[labels])
+        self._counted(table, some, *found)
+        return self.with_table(table)
+
+    def _counted(self, table: TypeTable, some: Linked, left: Integers, right: Integers) -> None:
+        some = some.likely(LIKELY["soft-align"])
+        a, b = left[some.source], right[some.target]
+        known = (a >= 0) & (b >= 0)
+        table.add(a[known], b[known], some.probability[known])
+
+    def with_table(self, table: TypeTable) -> PairTagger:
+        """The same with a table that was counted before."""
+        self.table_ = table.fitting(self._left.names, self._right.names)
+        return self
+
+    def annotate(self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]) -> Iterator[Tagged]:
+        """The pairs with the tags that both taggers agree on, and for entities their probabilities, as a stream."""
+        self._check_counted()
+        for some in linked_batches(pairs, links):
+            yield from self._agreed(some)
+
+    def teach(
+        self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]
+    ) -> Iterator[tuple[Expectation, Expectation]]:
+        """What each tagger may learn from such pairs: its own probabilities, with what the other says, by bp.
+
+        They are expectations of all tags of all words, for ``Tagger.fit``. A word whose likeliest tag has the
+        probability p counts p: a tagger learns more from what both are sure of.
+        """
+        self._check_counted()
+        for some in linked_batches(pairs, links):
+            batches = self._chains(some)
+            found = self.coupled(some, *batches)
+            batches = batches if found is None else found.evident("bp")
+            sides = [
+                taught(tagger, [pair[side] for pair in some.pairs], batches[side])
+                for side, tagger in enumerate((self.source, self.target))
+            ]
+            yield from zip(*sides, strict=True)
+
+    def _check_counted(self) -> None:
+        if self.table_ is None and self.agreement != "hard":
+            raise DovetailError(f"{self.agreement} needs a table of types: call count with a bitext and links first")
+
+    def _agreed(self, some: Linked) -> Iterator[Tagged]:
+        batches = self._chains(some)
+        alone = [best for _, best in self._alone(*batches)]
+        found = self.coupled(some, *batches)
+        best = [own.copy() for own in alone]
+        certain = np.ones(len(some.pairs), bool)
+        if found is not None:
+            certain = found.solve(self.engine, best)
+            batches = found.evident(self.engine)
+        changed: list[list[Change]] = [[] for _ in some.pairs]
+        names = (self.source._model().labels.shown, self.target._model().labels.shown)
+        for side in (0, 1):
+            offsets, one, two = some[1 + side], alone[side], best[side]
+            words = np.flatnonzero(one != two)
+            for pair, word in zip((np.searchsorted(offsets, words, "right") - 1).tolist(), words.tolist(), strict=True):
+                before, after = (names[side][labels[word]] for labels in (one, two))
+                changed[pair].append(Change(SIDES[side], word - int(offsets[pair]), before, after))
+        sides = [
+            written(tagger, [pair[side] for pair in some.pairs], batches[side], best[side])
+            for side, tagger in enumerate((self.source, self.target))
+        ]
+        there = some.probability >= (0.5 if self.agreement == "joint" else 0.0)
+        if found is not None and found.links is not None:
+            there[found.kept] = found.result.values(found.links) == 1
+        yield from map(Tagged, *sides, certain.tolist(), map(tuple, changed), links_in(some, there))
+
+    def coupled(self, some: Linked, left: ChainBatch, right: ChainBatch) -> Coupled | None:
+        """The graph of the links that matter, None if there are none."""
+        likely = some.probability >= LIKELY[self.agreement]
+        names = [1.0 - t.summed(b.marginals().unary)[:, 0] for t, b in ((self._left, left), (self._right, right))]
+        matters = (names[0][some.source] > SURE) | (names[1][some.target] > SURE)
+        matters |= not (self._left.chunks and self._right.chunks)  # plain labels have no O
+        kept = np.flatnonzero(likely & matters)
+        if not len(kept):
+            return None
+        return Coupled.of(self, some, kept, (left, right))
+
+    def log_table(self) -> Floats:
+        """What a pair of types over a sure link counts, [K source, K target]."""
+        if self.agreement == "hard":
+            same = self._onto[:, None] == np.arange(len(self._right.names))
+            return np.where(same, 0.0, -np.inf)
+        assert self.table_ is not None
+        return self.strength * self.table_.information()
+
+    def _chains(self, some: Linked) -> tuple[ChainBatch, ChainBatch]:
+        left, right = (
+            tagger._batch(tagger._filled([Sentence(pair[side]) for pair in some.pairs]))
+            for side, tagger in enumerate((self.source, self.target))
+        )
+        return left, right
+
+    def _alone(self, left: ChainBatch, right: ChainBatch) -> list[tuple[Types, Labels]]:
+        """The types of each tagger, and its best tagging without the other."""
+        return [
+            (self._left, self.source._model().best(left)),
+            (self._right, self.target._model().best(right)),
+        ]
+
+
+@dataclass(eq=False)
+class Coupled:
+    """The graph of some pairs: the chains of those that have links that matter, and a factor for each link."""
+
+    graph: Graph
+    batches: tuple[ChainBatch, ChainBatch]
+    """Of all pairs."""
+    pairs: Integers
+    """Those in the graph."""
+    kept: Integers
+    """The links in the graph."""
+    nodes: list[Any]
+    tokens: list[Integers]
+    """The words of each side that links speak of, counted through."""
+    labels: list[list[list[int]]]
+    links: Variables | None = None
+    """Whether each link is there, for ``joint``."""
+
+    @classmethod
+    def of(cls, owner: PairTagger, some: Linked, kept: Integers, batches: tuple[ChainBatch, ChainBatch]) -> Coupled:
+        """From the links that are kept."""
+        graph, pairs = Graph(), np.unique(some.pair[kept])
+        nodes, tokens, labels, ends = [], [], [], []
+        sides = ((owner.source, owner._left, some.source), (owner.target, owner._right, some.target))
+        for (tagger, types, word), batch in zip(sides, batches, strict=True):
+            node = graph.add(biased(tagger, batch.take(pairs)))
+            own, place = np.unique(word[kept], return_inverse=True)
+            sentence = np.searchsorted(batch.offsets, own, side="right") - 1
+            number = np.searchsorted(pairs, sentence)
+            variables = node.tokens(number, own - batch.offsets[sentence], types.labels)
+            nodes.append(node)
+            tokens.append(own)
+            labels.append(types.labels)
+            ends.append(variables[place])
+        found = cls(graph, batches, pairs, kept, nodes, tokens, labels)
+        if owner.agreement == "joint":
+            found.decide_links(some, owner.log_table(), ends)
+            return found
+        weight = some.probability[kept] if owner.agreement == "soft-align" else None
+        graph.couple(Table(owner.log_table(), weight=weight, name=owner.agreement), *ends)
+        return found
+
+    def decide_links(self, some: Linked, table: Floats, ends: Sequence[Variables]) -> None:
+        """Links as variables: types count over those that are there, and links of a word to far ones cost."""
+        p = np.clip(some.probability[self.kept], 0.01, 0.99)
+        self.links = self.graph.free(np.stack([np.zeros(len(p)), np.log(p / (1.0 - p))], axis=1))
+        self.graph.couple(Table(np.stack([np.zeros_like(table), table]), name="joint"), self.links, *ends)
+        apart = Table(np.array([[0.0, 0.0], [0.0, -NEIGHBOURS]]), name="neighbours")
+        for own, other in ((some.source, some.target), (some.target, some.source)):
+            one, two = sharing(own[self.kept], other[self.kept])
+            if len(one):
+                self.graph.couple(apart, self.links[one], self.links[two])
+
+    def solve(self, engine: str, best: list[Labels]) -> Any:
+        """Put the best labels of the pairs in the graph into ``best``; whether each of all pairs is certain: [n]."""
+        self.result = self.graph.solve(engine)
+        for node, batch, own in zip(self.nodes, self.batches, best, strict=True):
+            words = np.concatenate([np.arange(*batch.offsets[[i, i + 1]]) for i in self.pairs])
+            own[words] = self.result[node]
+        certain = np.ones(len(self.batches[0]), bool)
+        component = self.graph.wiring.component[: len(self.pairs)]
+        certain[self.pairs] = self.result.certain[component]
+        return certain
+
+    def evident(self, engine: str) -> tuple[ChainBatch, ChainBatch]:
+        """The chains of all pairs with what links say of their words: each is then a model in its own right.
+
+        By bp these are its messages, else what the table says given the best tags at the other ends.
+        """
+        if engine == "bp":
+            evidence = self.graph.marginals("bp", **HOW["bp"]).evidence
+            assert evidence is not None
+        else:
+            evidence = self.graph.wiring.given(self.result.all_values)
+        evidence, found, begin = np.maximum(evidence, -50.0), [], 0
+        for batch, own, labels in zip(self.batches, self.tokens, self.labels, strict=True):
+            end = begin + len(own) * len(labels)
+            unary = batch.potentials.unary.copy()
+            told = evidence[begin:end].reshape(len(own), len(labels))
+            for k, each in enumerate(labels):
+                unary[own[:, None], np.array(each)] += told[:, [k]]
+            found.append(replace(batch, potentials=batch.potentials._replace(unary=unary)))
+            begin = end
+        return found[0], found[1]
+
+
+def sharing(own: Integers, other: Integers) -> tuple[Integers, Integers]:
+    """Pairs of links that have one word in common, and whose other words are no neighbours: [pairs] each."""
+    order = np.lexsort((other, own))
+    one, two = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for step in range(1, int(np.bincount(own - own.min(initial=0)).max(initial=0)) if len(own) else 0):
+        a, b = order[:-step], order[step:]
+        far = (own[a] == own[b]) & (other[b] - other[a] > 1)
+        one.append(a[far])
+        two.append(b[far])
+    return np.concatenate(one), np.concatenate(two)
+
+
+def links_in(some: Linked, there: Booleans) -> Iterator[tuple[Link, ...]]:
+    """The links that are there, pair by pair."""
+    kept = np.flatnonzero(there)
+    pair = some.pair[kept]
+    columns = (some.source[kept] - some.source_offsets[pair], some.target[kept] - some.target_offsets[pair])
+    every = [Link(*one) for one in zip(*(c.tolist() for c in columns), some.probability[kept].tolist(), strict=True)]
+    cuts = np.searchsorted(pair, np.arange(len(some.pairs) + 1)).tolist()
+    return (tuple(every[a:b]) for a, b in pairwise(cuts))
+
+
+def biased(tagger: Tagger, batch: ChainBatch) -> ChainBatch:
+    """The chains with what the tagger adds to O for the best answers."""
+    model = tagger._model()
+    if not model.outside:
+        return batch
+    unary = batch.potentials.unary.copy()
+    unary[:, model.labels.names.index("O")] += model.outside
+    return replace(batch, potentials=batch.potentials._replace(unary=unary))
+
+
+def taught(tagger: Tagger, words: Sequence[tuple[str, ...]], batch: ChainBatch) -> Iterator[Expectation]:
+    """The probabilities of tags as expectations, sentence by sentence."""
+    marginals, labels = batch.marginals().unary, tagger._model().labels
+    shown = list(dict.fromkeys(labels.shown))
+    q = marginals @ np.eye(len(shown))[[shown.index(name) for name in labels.shown]]
+    yield from expectations_of(words, batch.offsets, q, q.max(axis=1, initial=0.0), shown)
+
+
+def written(tagger: Tagger, words: Sequence[Any], batch: ChainBatch, best: Labels) -> list[Sentence]:
+    """Sentences with tags, and where these spell entities with the probabilities of those."""
+    model = tagger._model()
+    tags = model.labels.decode(best, batch.offsets)
+    if model.labels.scheme is None:
+        return [Answer({tagger.target: tuple(own)}).write(Sentence(w)) for w, own in zip(words, tags, strict=True)]
+    spans = model.with_probabilities(batch, [[Span(*span) for span in tags_to_spans(own)] for own in tags])
+    return [
+        Answer({tagger.target: flat_tags(own, len(w))}, tuple(own)).write(Sentence(w))
+        for w, own in zip(words, spans, strict=True)
+    ]
