@@ -36,7 +36,7 @@ def test_summaries_of_commands_are_not_cut(run: Run, group: str) -> None:
     listed = run(*group.split(), "--help").out.split("Commands:\n")[1].splitlines()
     assert len(listed) >= 4
     for line in listed:
-        assert re.fullmatch(r"  [a-z]+ +[A-Z].*[^.]\.", line), line
+        assert re.fullmatch(r"  [a-z-]+ +[A-Z].*[^.]\.", line), line
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -73,7 +73,7 @@ def annotate(
     domain: str | None = options.DOMAIN,
     threads: int | None = options.THREADS,
 ) -> None:
-    """Annotate text or files, with a probability for every answer.
+    """Annotate text or files, with probabilities of answers.
 
     Files are streamed, so even very large ones need little memory. Examples:
 

@@ -17,7 +17,7 @@ GROUPS = {
     "Data": (
         "source align.target languages train dev domain dev_domain test gold gold_first predicted compare labelled "
         "trees_only entities_only input_format columns encoding sentence_per_line tokenised tokenise lines target "
-        "ignore layer least_confidence max_length gold_trees find_predicates"
+        "ignore layer least_confidence least_translated max_length gold_trees find_predicates"
     ),
     "Model": (
         "model pipeline annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed "
@@ -35,7 +35,7 @@ GROUPS = {
         "gain agree consistency engine coupled_training balance calibrate seed threads init resume"
     ),
     "Output": (
-        "output save symmetrise align.threshold probabilities output_format annotate.threshold documents k_best "
+        "output output_target align-sentences.languages beads save symmetrise align.threshold probabilities output_format annotate.threshold documents k_best "
         "marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads "
         "select.threads help"
     ),

@@ -168,6 +168,11 @@ class Aligner(AlignerSettings):
             some = _Some.of(cells, found, low, high)
             yield from some.soft(self.threshold) if self.symmetrise == "soft" else some.hard(self.symmetrise)
 
+    @classmethod
+    def stored_kind(cls) -> str:
+        """What its files say that they are."""
+        return cls.kind
+
     def save(self, path: str | Path) -> None:
         """Write settings and counts to one file."""
         settings = {k: v for k, v in asdict(self).items() if k != "threads"}
