@@ -63,10 +63,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Aligner", "DependencyParser", "Document", "DovetailError", "Entailment", "FeatureSet", "Frame", "InputError",
-    "JointParser", "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "Parser", "Pipeline",
-    "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active", "clusters", "curves",
-    "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models", "pipeline", "pool",
-    "read", "read_pairs", "scorers", "segment", "structures", "text", "token_scores", "write", "write_pairs",
+    "JointParser", "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "Parser",
+    "Pipeline", "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active",
+    "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load",
+    "models", "pipeline", "pool", "read", "read_pairs", "scorers", "segment", "structures", "text", "token_scores",
+    "write", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {

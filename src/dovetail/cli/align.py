@@ -133,7 +133,8 @@ class _Tally:
         self.pairs = self.links = self.left_out = self.first_left_out = self.same = 0
         self.confidence = 0.0
         self.too_long: list[int] = []
-        self.sizes: list[bool] = []
+        self.unlinked: list[int] = []
+        self._empty: set[int] = set()
 
     def read(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """The pairs as they are read."""
@@ -143,6 +144,8 @@ class _Tally:
             self.same += pair.source == pair.target and bool(pair.source)
             if max(map(len, pair)) > LONGEST:
                 self.too_long.append(number)
+            if not all(pair) or max(map(len, pair)) > LONGEST:
+                self._empty.add(number)
             yield pair
 
     def kept(self, links: Iterable[Linked]) -> Iterator[Linked | list[Any]]:
@@ -156,6 +159,8 @@ class _Tally:
                 yield []
             else:
                 self.links += len(linked)
+                if not linked and self.pairs not in self._empty:
+                    self.unlinked.append(self.pairs)
                 yield linked
 
     def mean(self) -> float:
@@ -170,6 +175,9 @@ class _Tally:
                 f"{count(self.left_out, 'pair')} ({share:.1f} %) left without links, their confidence below "
                 f"{self.least:g} (first at line {self.first_left_out})"
             )
+        if self.unlinked:
+            where = f"(first at line {self.unlinked[0]})"
+            yield f"{count(len(self.unlinked), 'pair')} {where} without a link that is likely enough"
         if self.too_long:
             yield (
                 f"{count(len(self.too_long), 'pair')} too long to be linked (first at line {self.too_long[0]}); cut "

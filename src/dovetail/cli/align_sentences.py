@@ -127,6 +127,7 @@ class _Found:
         self.sides, self.beads = sides, beads
         self.fate = [ALONE] * len(beads)
         self.translated: list[float | None] = [None] * len(beads)
+        self.too_long: list[int] = []
 
     def judge(self, least: float) -> None:
         """Keep what has two sides and is likely enough."""
@@ -137,15 +138,20 @@ class _Found:
     def compare(self, least: float, aligner: Aligner | None, work: Reporter) -> None:
         """Keep only pairs of whose words a share have translations."""
         from dovetail.models.aligner.aligner import Aligner
+        from dovetail.models.aligner.corpus import LONGEST
 
-        kept = self.of(KEPT)
-        pairs: list[Pair] = [self.beads[i].pair(self.sides[0].words, self.sides[1].words) for i in kept]
-        if pairs:
-            links = links_of(aligner or Aligner(), pairs, aligner is None, work)
-            for i, some in zip(kept, links, strict=True):
-                self.translated[i] = some.confidence
-                if some.confidence < least:
-                    self.fate[i] = UNLIKE
+        pairs: dict[int, Pair] = {}
+        for i in self.of(KEPT):
+            pair = self.beads[i].pair(self.sides[0].words, self.sides[1].words)
+            if max(map(len, pair)) > LONGEST:
+                self.too_long.append(i)
+            else:
+                pairs[i] = pair
+        links = links_of(aligner or Aligner(), pairs.values(), aligner is None, work) if pairs else []
+        for i, some in zip(pairs, links, strict=True):
+            self.translated[i] = some.confidence
+            if some.confidence < least:
+                self.fate[i] = UNLIKE
 
     def of(self, fate: str) -> list[int]:
         """The beads of which this became."""
@@ -198,6 +204,10 @@ class _Found:
             f"{count(len(self.of(ALONE)), 'sentence')} without translation"
         )
 
+    def place(self, i: int) -> str:
+        """Where a bead begins, for messages."""
+        return f"{self.sides[0].path}:{self.sides[0].lines[self.beads[i].source[0]]}"
+
     def warnings(self, least: float, translated: float) -> Iterator[str]:
         """What the user should know."""
         pairs = len(self.beads) - len(self.of(ALONE))
@@ -206,9 +216,10 @@ class _Found:
             (UNLIKE, f"the share of their words with translations below {translated:g}"),
         ):
             if some := self.of(fate):
-                line = self.sides[0].lines[self.beads[some[0]].source[0]]
                 share = 100.0 * len(some) / pairs
-                yield f"{count(len(some), 'pair')} ({share:.1f} %) filtered, {why} (first: {self.sides[0].path}:{line})"
+                yield f"{count(len(some), 'pair')} ({share:.1f} %) filtered, {why} (first: {self.place(some[0])})"
+        if some := self.too_long:
+            yield f"{count(len(some), 'pair')} too long for words to be compared, kept (first: {self.place(some[0])})"
         if not self.of(KEPT):
             yield "no pair was kept; are these a text and its translation, in the same order?"
         same = sum(a == b for a, b in self.texts())
