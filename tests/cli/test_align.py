@@ -147,3 +147,11 @@ def test_an_aligner_is_a_model_file(run: Run, text: Path) -> None:
         assert result.code == 2, (command, result)
         assert "an aligner" in result.err
         assert result.err.count("\n") == 1
+
+
+def test_the_files_of_a_moses_pair_are_kept(run: Run, text: Path) -> None:
+    before = (text / "a.tgt").read_bytes()
+    result = run("align", "--source", text / "a", "--languages", "src,tgt", "-o", text / "a.tgt", "-q")
+    assert result.code == 2
+    assert "--output would overwrite what --source reads" in result.err
+    assert (text / "a.tgt").read_bytes() == before

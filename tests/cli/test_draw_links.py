@@ -82,3 +82,12 @@ def test_lines_that_are_not_there_and_too_many(run: Run, folder: Path) -> None:
     (folder / "links").write_text("0-0\n" * 201)
     result = run("draw-links", "--source", folder / "many", "--links", folder / "links", "-o", folder / "x.svg")
     assert "there is one picture per line, and 201 lines: choose some with --line" in result.err
+
+
+def test_nothing_that_is_read_is_overwritten(run: Run, folder: Path) -> None:
+    (folder / "links").rename(folder / "x-2.svg")
+    given = ("--source", folder / "a", "--target", folder / "b", "--links", folder / "x-2.svg")
+    result = run("draw-links", *given, "-o", folder / "x.svg")
+    assert result.code == 2
+    assert "x-2.svg: --output would overwrite what is read; choose another name" in result.err
+    assert not (folder / "x-1.svg").exists()

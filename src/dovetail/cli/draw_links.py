@@ -52,7 +52,7 @@ def draw_links(
     )
     found = _chosen(linked(pairs, links, first=first, encoding=encoding), set(line), links)
     if output is not None and output.suffix.lower() == ".svg":
-        _write_svg(list(found), output)
+        _write_svg(list(found), output, [path for path in (links, source, target) if path is not None])
     else:
         _write_text(found, output)
     warn_all(report.lines())
@@ -77,12 +77,16 @@ def _write_text(found: Iterable[Drawn], output: Path | None) -> None:
             file.write(f"{chr(10) if place else ''}line {number}\n{draw_links(pair, some)}\n")
 
 
-def _write_svg(found: list[Drawn], output: Path) -> None:
+def _write_svg(found: list[Drawn], output: Path, read: list[Path]) -> None:
     from dovetail.text.files import open_target
     from dovetail.text.links_svg import links_svg
 
     if len(found) > MANY:
         raise DovetailError(f"there is one picture per line, and {len(found):,} lines: choose some with --line")
-    for number, pair, some in found:
-        with open_target(output if len(found) == 1 else output.with_stem(f"{output.stem}-{number}")) as file:
+    paths = [output.with_stem(f"{output.stem}-{number}") if len(found) > 1 else output for number, *_ in found]
+    for path in paths:
+        if path.exists() and any(other.exists() and path.samefile(other) for other in read):
+            raise DovetailError(f"{path}: --output would overwrite what is read; choose another name")
+    for path, (number, pair, some) in zip(paths, found, strict=True):
+        with open_target(path) as file:
             file.write(links_svg(pair, some, title=f"line {number}: {' '.join(pair.source)}"))
