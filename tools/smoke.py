@@ -112,7 +112,7 @@ COMMANDS = """
 0 align --source raw.txt --target raw.txt -o raw.links --save aligner.dovetail --samplers 1 --sweeps 4 --quiet
 0 align --source raw.txt --target raw.txt -o again.links --model aligner.dovetail --quiet
 0 evaluate --gold raw.links --predicted again.links
-0 align-sentences --source raw.txt --target other.words.txt -o pairs.tmx --languages en,en --quiet
+0 align-sentences --source raw.txt --target other.words.txt -o pairs.tmx --languages en,de --quiet
 0 align-sentences --source raw.txt --target raw.txt -o a.txt --output-target b.txt --least-translated 0.1 --quiet
 0 align-sentences --source raw.txt --target raw.txt -o ab.txt --model aligner.dovetail --beads beads.tsv --quiet
 0 draw-links --source raw.txt --target raw.txt --links raw.links --line 2

@@ -130,6 +130,7 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path) -> None:
         ((*both, *out, "--languages", "de,en"), "--languages is for a .tmx"),
         ((*both, "-o", tmp_path / "o.tmx"), "give them, as in --languages de,en"),
         ((*both, "-o", tmp_path / "o.tmx", "--languages", "de,en", "--output-target", tmp_path / "x"), "both sides"),
+        ((*both, "-o", tmp_path / "o.tmx", "--languages", "de,DE"), "--languages: de twice"),
         ((*both, *out, "--output-target", tmp_path / "out"), "are the same file"),
         ((*both, *out, "--output-target", tmp_path / "a"), "--output-target would overwrite what --source reads"),
         ((*both, *out, "--beads", tmp_path / "b"), "--beads would overwrite what --target reads"),

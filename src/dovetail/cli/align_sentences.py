@@ -80,6 +80,8 @@ def _checked(output: Path, other: Path | None, names: tuple[str, str] | None) ->
             raise DovetailError("a .tmx holds both sides: leave --output-target out")
         if names is None:
             raise DovetailError("a .tmx names its languages: give them, as in --languages de,en")
+        if names[0].lower() == names[1].lower():
+            raise DovetailError(f"--languages: {names[0]} twice, and a .tmx tells its sides apart by their languages")
     elif names is not None:
         raise DovetailError("--languages is for a .tmx; leave it out, or write one with --output FILE.tmx")
     return names
