@@ -113,6 +113,13 @@ COMMANDS = """
 0 align --source raw.txt --target raw.txt -o raw.links --save aligner.dovetail --samplers 1 --sweeps 4 --quiet
 0 align --source raw.txt --target raw.txt -o again.links --model aligner.dovetail --quiet
 0 evaluate --gold raw.links --predicted again.links
+0 align-sentences --source raw.txt --target other.words.txt -o pairs.tmx --languages en,de --quiet
+0 align-sentences --source raw.txt --target raw.txt -o a.txt --output-target b.txt --least-translated 0.1 --quiet
+0 align-sentences --source raw.txt --target raw.txt -o ab.txt --model aligner.dovetail --beads beads.tsv --quiet
+0 draw-links --source raw.txt --target raw.txt --links raw.links --line 2
+0 draw-links --source raw.txt --target raw.txt --links raw.links --line 2 -o links.svg
+0 info aligner.dovetail
+2 annotate -m aligner.dovetail raw.txt
 0 train tagger --train train.conll --noise dropout:0.3 --pool random:2 -o noised.dovetail --iterations 3 --quiet
 0 train tagger --train train.conll --vectors raw.vec --hidden 4 -o hidden.dovetail --iterations 3 --quiet
 0 project --source train.words.txt --target train.words.txt --links links.txt -o expected.jsonl --quiet

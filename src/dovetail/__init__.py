@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from dovetail.evaluate import entity_scores, token_scores
     from dovetail.features.algebra.sets import FeatureSet
+    from dovetail.models.aligner.aligner import Aligner
     from dovetail.models.dependency.estimator import DependencyParser
     from dovetail.models.domains.parser import MultiDomainParser
     from dovetail.models.domains.tagger import MultiDomainTagger
@@ -59,20 +60,21 @@ if TYPE_CHECKING:
 
     Model: TypeAlias = (
         Tagger | Segmenter | NestedTagger | Parser | JointParser | DependencyParser
-        | MultiDomainTagger | MultiDomainParser | RoleLabeller | Entailment | Pipeline
+        | MultiDomainTagger | MultiDomainParser | RoleLabeller | Entailment | Aligner | Pipeline
     )  # fmt: skip
     """What a model file may hold."""
 
 __all__ = [
-    "DependencyParser", "Document", "DovetailError", "Entailment", "Expectation", "FeatureSet", "Frame", "InputError",
-    "JointParser", "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair", "PairTagger",
-    "Parser", "Pipeline", "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger", "__version__", "active",
-    "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars", "learning", "load", "models",
-    "pipeline", "pool", "project", "read", "read_expectations", "read_pairs", "scorers", "segment", "structures",
-    "text", "token_scores", "write", "write_expectations", "write_pairs",
+    "Aligner", "DependencyParser", "Document", "DovetailError", "Entailment", "Expectation", "FeatureSet", "Frame",
+    "InputError", "JointParser", "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair",
+    "PairTagger", "Parser", "Pipeline", "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger",
+    "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars",
+    "learning", "load", "models", "pipeline", "pool", "project", "read", "read_expectations", "read_pairs", "scorers",
+    "segment", "structures", "text", "token_scores", "write", "write_expectations", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {
+    "aligner": ("Aligner", "models.aligner.aligner"),
     "dependency": ("DependencyParser", "models.dependency.estimator"),
     "domain-parsers": ("MultiDomainParser", "models.domains.parser"),
     "domains": ("MultiDomainTagger", "models.domains.tagger"),

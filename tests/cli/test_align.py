@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import dovetail
 from tests.cli.conftest import Run
 from tests.models.aligner.bitext import made_up
 
@@ -86,3 +88,70 @@ def test_mistakes_are_one_line(run: Run, text: Path) -> None:
         assert message in result.err
         assert result.err.count("\n") == 1
         assert not (text / "out").exists()
+
+
+def test_text_that_is_not_tokenised(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("Das Haus. ||| The house.\nEin Haus! ||| A house!\nDas Buch. ||| The book.\n" * 5)
+    result = run("align", "--source", tmp_path / "a", "-o", tmp_path / "links", "--tokenise", "-q")
+    assert result.code == 0, result.err
+    assert "2-2" in (tmp_path / "links").read_text()
+
+
+def test_sentences_of_two_thousand_words(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    sentences = [rng.integers(0, 1000, 8).tolist() for _ in range(1000)] + [rng.integers(0, 1000, 2000).tolist()]
+    for name in "st":
+        (tmp_path / name).write_text("".join(" ".join(f"{name}{w}" for w in words) + "\n" for words in sentences))
+    two = ("--source", tmp_path / "s", "--target", tmp_path / "t")
+    result = run("align", *two, "-o", tmp_path / "links", "-q", "--samplers", 2)
+    assert (result.code, result.err) == (0, "")
+    links = (tmp_path / "links").read_text().splitlines()[-1].split()
+    assert len({f"{i}-{i}" for i in range(2000)} & set(links)) > 1900
+    assert len(links) < 2100
+    # one that nothing is known of is not passed over in silence
+    sides = (" ".join(f"{side}{i}" for i in range(2000)) for side in "st")
+    (tmp_path / "b").write_text(" ||| ".join(sides))
+    result = run("align", "--source", tmp_path / "b", "-o", tmp_path / "links", "-q", "--samplers", 1)
+    assert result.code == 0
+    assert "1 pair (first at line 1) without a link that is likely enough" in result.err
+
+
+def test_links_of_files_that_part(run: Run, text: Path) -> None:
+    (text / "short").write_text("0-0\n")
+    for gold, predicted in (("gold", "short"), ("short", "gold")):
+        result = run("evaluate", "--gold", text / gold, "--predicted", text / predicted)
+        assert result.code == 2
+        assert f"gold:2: {text / 'short'} ends after line 1, so this line has no partner" in result.err
+
+
+def test_an_aligner_is_a_model_file(run: Run, text: Path) -> None:
+    model = text / "a.dovetail"
+    arguments = ("--source", text / "a.src", "--target", text / "a.tgt", "-o", text / "links", "--save", model)
+    assert run("align", *arguments, "--samplers", 1, "-q").code == 0
+    loaded = dovetail.load(model)
+    assert isinstance(loaded, dovetail.Aligner)
+    shown = run("info", model)
+    assert shown.code == 0, shown.err
+    assert "kind        aligner, written by dovetail" in shown.out
+    assert "needs       a text and its translation: dovetail align --model" in shown.out
+    (text / "pipe.toml").write_text('[[stages]]\nname = "x"\nmodel = "a.dovetail"\n')
+    for command in (
+        ("annotate", "-m", model, "Ada slept."),
+        ("evaluate", "-m", model, text / "a.src"),
+        ("explain", "-m", model, "Ada slept."),
+        ("select", text / "a.src", "-m", model, "-o", text / "out"),
+        ("pool", model, model, "-o", text / "out"),
+        ("annotate", "--pipeline", text / "pipe.toml", "Ada slept."),
+    ):
+        result = run(*command)
+        assert result.code == 2, (command, result)
+        assert "an aligner" in result.err
+        assert result.err.count("\n") == 1
+
+
+def test_the_files_of_a_moses_pair_are_kept(run: Run, text: Path) -> None:
+    before = (text / "a.tgt").read_bytes()
+    result = run("align", "--source", text / "a", "--languages", "src,tgt", "-o", text / "a.tgt", "-q")
+    assert result.code == 2
+    assert "--output would overwrite what --source reads" in result.err
+    assert (text / "a.tgt").read_bytes() == before

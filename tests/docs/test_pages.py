@@ -41,6 +41,8 @@ COMMANDS = {
     "cluster tree": "clusters.md#Tree",
     "embed": "vectors.md#Embed",
     "align": "align.md#Options",
+    "align-sentences": "align.md#Documents",
+    "draw-links": "align.md#Picture",
 }
 
 

@@ -7,9 +7,12 @@ from hypothesis import given
 
 from dovetail.errors import InputError
 from dovetail.evaluate.report import align_columns
+from dovetail.text.bitext import Pair
 from dovetail.text.brackets import parse_tree
 from dovetail.text.draw_dependencies import dependency_svg, draw_dependencies
 from dovetail.text.draw_tree import draw_tree, layout
+from dovetail.text.links import Link
+from dovetail.text.links_svg import links_svg
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 from dovetail.text.tree_svg import tree_svg
@@ -120,3 +123,27 @@ def test_marks_without_a_class_and_tones_of_skin_take_no_column_of_their_own() -
     assert (display_width(thaana), display_width(thumb)) == (1, 2)
     rows = align_columns([["label", "F1"], [thaana, "9.50"]]).splitlines()
     assert [display_width(row) for row in rows] == [11, 11]
+
+
+def test_links_as_a_picture() -> None:
+    pair = Pair(("AT&T", "wächst", "<sehr>"), ("AT&T", "grows"))
+    svg = links_svg(pair, [Link(0, 0), Link(1, 1, 0.25), Link(2, 1, 0.5, sure=False)], title="a & b")
+    root = ElementTree.fromstring(svg)
+    assert [element.text for element in root.iter(TEXT)] == [*pair.source, *pair.target]
+    assert svg.count('class="arm"') == 3
+    assert svg.count("stroke-dasharray") == 1
+    assert "<title>0.250</title>" in svg
+    grey = [e.text for e in ElementTree.fromstring(links_svg(pair, [Link(0, 0)])).iter(TEXT) if e.get("class") == "tag"]
+    assert grey == ["wächst", "<sehr>", "grows"]
+
+
+@pytest.mark.parametrize("pair", [Pair((), ()), Pair((), ("a", "b")), Pair(("a",), ())])
+def test_empty_sides_are_drawn(pair: Pair) -> None:
+    assert len(list(ElementTree.fromstring(links_svg(pair, [])).iter(TEXT))) == len(pair.source) + len(pair.target)
+
+
+def test_all_of_a_picture_of_links_is_in_its_frame() -> None:
+    pair = Pair(tuple(f"word{i}" for i in range(30)), ("one", "two"))
+    root = ElementTree.fromstring(links_svg(pair, [Link(29, 0), Link(0, 1)]))
+    places = [(float(e.get("x", "")), float(e.get("y", ""))) for e in root.iter(TEXT)]
+    assert all(0 < x < float(root.get("width", "")) and 0 < y < float(root.get("height", "")) for x, y in places)

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
 FILE = Path | None
 SOURCE = "Sentences, one a line, words separated by spaces; or both sides, SOURCE ||| TARGET or .tmx (may be .gz)."
+TRANSLATIONS = "Their translations, line by line."
 LANGUAGES = "Two languages, such as de,en: those of a .tmx, or the endings of two files whose beginning is --source."
 LEARNT = ("prior", "parts", "lowercase", "jump_classes")
 """Settings that a trained model has for good."""
 
 OPTIONS: dict[str, tuple[Any, Param]] = {
     "source": (Path, option("FILE", SOURCE, Reads(folders=False), default=REQUIRED)),
-    "target": (FILE, option("FILE", "Their translations, line by line.", Reads(folders=False))),
+    "target": (FILE, option("FILE", TRANSLATIONS, Reads(folders=False))),
     "languages": (str | None, option("A,B", LANGUAGES)),
     "tokenise": (bool, switch("The text is not tokenised: find its words.")),
     "output": (Path, options.output("LINKS", "Write a line of links such as 0-1 2-3 for each pair.", Writes())),
@@ -66,12 +67,15 @@ def run(**given: Any) -> None:
         from dovetail.text.report import ReadReport
 
         report, tally = ReadReport(), _Tally(given["least_confidence"])
-        languages = _languages(given["languages"])
-        pairs = tally.read(read_bitext(source, target, languages=languages, encoding=given["encoding"], report=report))
+        text = read_bitext(
+            source, target, languages=two_languages(given["languages"]), tokenised=not given["tokenise"],
+            encoding=given["encoding"], report=report,
+        )  # fmt: skip
+        pairs = tally.read(text)
         aligner = Aligner.load(model, **settings) if model is not None else Aligner(**settings)
         if given["priors"] is not None:
             aligner.given(Lexicon.read(given["priors"], given["encoding"]))
-        links = tally.kept(_found(aligner, pairs, model is None, work))
+        links = tally.kept(links_of(aligner, pairs, model is None, work))
         write_links(given["output"], links, probabilities=given["probabilities"])
         if save is not None:
             aligner.save(save)
@@ -95,7 +99,12 @@ def _default(name: str) -> Any:
     return getattr(AlignerSettings, name)
 
 
-def _languages(given: str | None) -> tuple[str, str] | None:
+def two_languages(given: str | None) -> tuple[str, str] | None:
+    """The two that ``--languages`` names.
+
+    >>> two_languages("de,en")
+    ('de', 'en')
+    """
     names = options.names(given)
     if names is None:
         return None
@@ -104,7 +113,7 @@ def _languages(given: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _found(aligner: Aligner, pairs: Iterator[Pair], learn: bool, work: Reporter) -> Iterable[Linked]:
+def links_of(aligner: Aligner, pairs: Iterable[Pair], learn: bool, work: Reporter) -> Iterable[Linked]:
     """The links of all pairs, while somebody is told how far it is."""
 
     def told(what: str, done: int, of: int) -> None:
@@ -124,7 +133,8 @@ class _Tally:
         self.pairs = self.links = self.left_out = self.first_left_out = self.same = 0
         self.confidence = 0.0
         self.too_long: list[int] = []
-        self.sizes: list[bool] = []
+        self.unlinked: list[int] = []
+        self._empty: set[int] = set()
 
     def read(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """The pairs as they are read."""
@@ -134,6 +144,8 @@ class _Tally:
             self.same += pair.source == pair.target and bool(pair.source)
             if max(map(len, pair)) > LONGEST:
                 self.too_long.append(number)
+            if not all(pair) or max(map(len, pair)) > LONGEST:
+                self._empty.add(number)
             yield pair
 
     def kept(self, links: Iterable[Linked]) -> Iterator[Linked | list[Any]]:
@@ -147,6 +159,8 @@ class _Tally:
                 yield []
             else:
                 self.links += len(linked)
+                if not linked and self.pairs not in self._empty:
+                    self.unlinked.append(self.pairs)
                 yield linked
 
     def mean(self) -> float:
@@ -161,6 +175,9 @@ class _Tally:
                 f"{count(self.left_out, 'pair')} ({share:.1f} %) left without links, their confidence below "
                 f"{self.least:g} (first at line {self.first_left_out})"
             )
+        if self.unlinked:
+            where = f"(first at line {self.unlinked[0]})"
+            yield f"{count(len(self.unlinked), 'pair')} {where} without a link that is likely enough"
         if self.too_long:
             yield (
                 f"{count(len(self.too_long), 'pair')} too long to be linked (first at line {self.too_long[0]}); cut "

@@ -9,10 +9,12 @@ import typer
 
 from dovetail.cli import (
     align,
+    align_sentences,
     annotate,
     cluster,
     curve,
     demo,
+    draw_links,
     embed,
     evaluate,
     explain,
@@ -42,6 +44,8 @@ for command in (
 app.add_typer(cluster.app, name="cluster")
 app.command()(embed.embed)
 app.command()(align.align)
+app.command()(align_sentences.align_sentences)
+app.command()(draw_links.draw_links)
 
 # Typer brings its own copy of click, or once imported the package: either way this is its UsageError.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]

@@ -17,7 +17,7 @@ GROUPS = {
     "Data": (
         "source align.target languages train dev domain dev_domain expectations links test gold gold_first predicted "
         "compare labelled trees_only entities_only input_format columns encoding sentence_per_line tokenised tokenise "
-        "lines target ignore layer least_confidence max_length gold_trees find_predicates"
+        "lines target ignore layer least_confidence least_translated max_length gold_trees find_predicates"
     ),
     "Model": (
         "model source_model target_model annotate-pair.agreement strength table types how confusion unlinked nameless "
@@ -36,10 +36,9 @@ GROUPS = {
         "batch gain agree consistency engine coupled_training balance calibrate seed threads init resume"
     ),
     "Output": (
-        "output source_output target_output links_output teach save_table save symmetrise align.threshold "
-        "probabilities output_format annotate.threshold documents k_best marginals reliability conlleval as_json half "
-        "compact quiet annotate.threads evaluate.threads "
-        "select.threads help"
+        "output output_target source_output target_output links_output align-sentences.languages beads teach save_table "
+        "save symmetrise align.threshold probabilities output_format annotate.threshold documents k_best marginals "
+        "reliability conlleval as_json half compact quiet annotate.threads evaluate.threads select.threads help"
     ),
 }
 """The options under each heading of a long help page; ``COMMAND.NAME`` where one means something else there."""

@@ -58,7 +58,7 @@ def evaluate(
     as_json: bool = options.AS_JSON,
     threads: int | None = options.THREADS,
 ) -> None:
-    """Score a model, or anyone's predictions, on annotated text.
+    """Score a model, or anyone's predictions, on labelled text.
 
     An entity is correct if its boundaries and its label are, as in conlleval; layers without entities are
     scored word by word. Scores are percentages, and the interval is a 95% bootstrap confidence interval. The

@@ -38,7 +38,7 @@ def info(
     record = {
         "file": str(path),
         "kind": header["kind"],
-        "dovetail": header["dovetail"],
+        "dovetail": header.get("dovetail", "(version unknown)"),
         "bytes": path.stat().st_size,
         "weights": weights,
         "needs": list(getattr(found, "needs", ())),
@@ -48,7 +48,7 @@ def info(
         "templates": _templates(header),
         "resources": {name: resource["kind"] for name, resource in header.get("resources", {}).items()},
         "settings": header["settings"],
-        "card": header.get("card", {}),
+        "card": header.get("card", {}) | (_vocabulary(arrays) if header["kind"] == "aligner" else {}),
     }
     print(json.dumps(record, ensure_ascii=False) if as_json else "\n".join(_lines(record, file_size(path))))
 
@@ -57,6 +57,12 @@ def _holds_weights(name: str, arrays: Container[str]) -> bool:
     """Whether an array has an entry for each weight; the values that the codes of a compact file stand for have not."""
     owner, _, part = name.rpartition(".")
     return part in WEIGHTS and not (part == "value" and f"{owner}.code" in arrays)
+
+
+def _vocabulary(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """What an aligner has learnt, in numbers."""
+    words = {side: int(arrays[f"{side}.seen"].size) for side in ("source", "target")}
+    return {"words": words, "links": {"pairs of words": int(arrays["pairs"].size)}}
 
 
 def _labels(header: Mapping[str, Any]) -> list[str]:
@@ -84,14 +90,16 @@ def _lines(record: Mapping[str, Any], size: str) -> Iterator[str]:
     card = {name: STOPPED.get(value, value) if name == "stopped" else value for name, value in record["card"].items()}
     needs, reads, labels, templates = (record[name] for name in ("needs", "predicts", "labels", "templates"))
     files = f"{', '.join(needs)}: it can annotate files with this, not plain text"
+    aligns = record["kind"] == "aligner"
+    alone = "a text and its translation: dovetail align --model" if aligns else "words only: it can annotate plain text"
     rows = {
         "file": f"{record['file']} ({size})",
         "kind": f"{record['kind']}, written by dovetail {record['dovetail']}",
-        "needs": files if needs else "words only: it can annotate plain text",
+        "needs": files if needs else alone,
         "reads": f"{', '.join(reads)}, and predicts this where the text has none" if reads else None,
         "domains": ", ".join(record["domains"]) or None,
         "labels": f"{len(labels)}: {', '.join(labels)}" if labels else None,
-        "weights": count(record["weights"], "weight"),
+        "weights": None if aligns else count(record["weights"], "weight"),
         "resources": ", ".join(f"{name} ({kind})" for name, kind in record["resources"].items()) or None,
         "templates": f"{len(templates)}: {'; '.join(templates)}" if templates else None,
         "settings": ", ".join(f"{name} {_plain(value)}" for name, value in settings.items()),

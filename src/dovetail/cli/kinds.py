@@ -71,12 +71,19 @@ def name_of(model: Any) -> str:
     return str(model.stored_kind()) if hasattr(model, "stored_kind") else ""
 
 
+def refuse_aligner(model: Any, path: Path | None) -> None:
+    """An aligner annotates nothing: say what it is for."""
+    if name_of(model) == "aligner":
+        raise DovetailError(f"{path}: this is an aligner, of texts and their translations: use dovetail align --model")
+
+
 def load_model(model: Path | None, domain: str | None) -> Any:
     """A model; of several domains, the tagger or parser of the one that is named, or of what they share."""
     import dovetail
 
     watch()
     found: Any = dovetail.load(model) if model is not None else dovetail.load()
+    refuse_aligner(found, model)
     if hasattr(found, "model_of"):
         return found.model_of(domain)
     if domain is not None:

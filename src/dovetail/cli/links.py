@@ -34,10 +34,10 @@ def evaluate_links(gold: Path, predicted: Path, first: int, encoding: str, as_js
     right = list(read_links(gold, first=first, encoding=encoding))
     found = list(read_links(predicted, encoding=encoding))
     if len(right) != len(found):
-        raise InputError(
-            f"{len(found):,} lines of links, but the gold file has {len(right):,}: give those of the same text",
-            predicted,
-        )
+        short, long = (gold, predicted) if len(right) < len(found) else (predicted, gold)
+        line = min(len(right), len(found))
+        message = f"{short} ends after line {line}, so this line has no partner; give links of the same text"
+        raise InputError(message, long, line + 1)
     if not any(right):
         raise DovetailError(f"{gold}: no links, so there is nothing to score")
     scores, promise = alignment_scores(right, found), link_calibration(right, found)

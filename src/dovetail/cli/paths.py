@@ -129,6 +129,9 @@ def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[F
         together = [file.with_suffix(".ann"), file.with_suffix(".txt")]
     elif file.suffix == ".toml":
         together += _named_inside(file)
+    if values.get("languages"):  # the two files of a Moses pair, whose beginning is given
+        endings = [ending.strip() for ending in str(values["languages"]).split(",")]
+        together += [Path(f"{path}.{ending}{packed}") for ending in endings for packed in ("", ".gz")]
     yield from filter(None, map(_identity, together))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dovetail.cli import options
 from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.kinds import refuse_aligner
 from dovetail.cli.options import REQUIRED, argument, option, switch
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.train.training import file_size
@@ -42,7 +43,10 @@ def pool(
         raise DovetailError("give two models at least, as in dovetail pool A.dovetail B.dovetail --output C.dovetail")
     if weights is Weights.learnt and dev is None:
         raise DovetailError("--weights learnt needs --dev: annotated text to learn them on")
-    loaded: list[Any] = [dovetail.load(path).set_params(threads=threads) for path in models]
+    loaded: list[Any] = [dovetail.load(path) for path in models]
+    for path, model in zip(models, loaded, strict=True):
+        refuse_aligner(model, path)
+        model.set_params(threads=threads)
     sentences = None
     if dev is not None:
         sentences = _sentences(loaded[0], dev, Corpora(input_format, options.names(columns), encoding), encoding)

@@ -139,7 +139,10 @@ def _told_stages(about: dict[str, Any], path: Path, functions: Functions) -> lis
     if hasattr(model, "model_of"):
         model = model.model_of(about.get("domain"))
     if not isinstance(model, Estimator):
-        raise DovetailError(f"the stage {name!r} is a pipeline itself; give the models that it is made of")
+        what = "a pipeline itself; give the models that it is made of"
+        if model.kind == "aligner":
+            what = "an aligner, which annotates no sentences; leave it out"
+        raise DovetailError(f"the stage {name!r} is {what}")
     if not about.get("unfold"):
         return [Stage(name, model, **how)]
     *before, last = list(enumerate(model.stages()))

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from dovetail.errors import DovetailError, InputError
 from dovetail.text.files import Source, Target, open_target, open_text
-from dovetail.text.links import Link, read_links, write_links
+from dovetail.text.links import Link, check_within, read_links, write_links
 from dovetail.text.report import ReadReport, reporting
 from dovetail.text.tmx import read_tmx
 
-__all__ = ["Link", "Pair", "read_bitext", "read_links", "write_bitext", "write_links"]
+__all__ = ["Link", "Pair", "linked", "read_bitext", "read_links", "write_bitext", "write_links"]
 
 BAR = "|||"
 ONE_SIDE_EMPTY = "pair with an empty side, kept without links"
@@ -122,6 +122,30 @@ class _Reader:
         if bool(pair.source) != bool(pair.target):
             self.report.note(ONE_SIDE_EMPTY, name, line)
         return pair
+
+
+def linked(
+    pairs: Iterable[Pair], links: Source, *, first: int = 0, encoding: str = "utf-8"
+) -> Iterator[tuple[Pair, list[Link]]]:
+    r"""Each pair with its line of a file of links, streamed; both must be of the same text.
+
+    `InputError` where a link names a word that its pair does not have, and where one ends before the other. ``first``
+    is as in `read_links`.
+
+    >>> import io
+    >>> list(linked([Pair(("das", "Haus"), ("the", "house"))], io.StringIO("0-0\n")))[0][1]
+    [Link(source=0, target=0, probability=1.0, sure=True)]
+    """
+    name = links if isinstance(links, str | os.PathLike) else getattr(links, "name", None)
+    lines = read_links(links, first=first, encoding=encoding)
+    for number, (pair, some) in enumerate(zip_longest(pairs, lines), 1):
+        if some is None:
+            message = f"the links end after line {number - 1}, and the text goes on: there must be a line for each pair"
+            raise InputError(message, name, number)
+        if pair is None:
+            raise InputError(f"the text ends after pair {number - 1}, so this line of links has none", name, number)
+        check_within(some, len(pair.source), len(pair.target), name, number, first)
+        yield pair, some
 
 
 def write_bitext(pairs: Iterable[Pair], target: Target) -> None:

@@ -97,14 +97,21 @@ def _spelled(link: Link, probability: bool) -> str:
     return f"{text}:{link.probability:.4g}" if probability else text
 
 
-def check_within(links: Sequence[Link], source: int, target: int, path: object, line: int | None) -> None:
-    """Raise `InputError` where a link names a word that sentences of so many words do not have."""
+def check_within(
+    links: Sequence[Link], source: int, target: int, path: object, line: int | None, first: int = 0
+) -> None:
+    """Raise `InputError` where a link names a word that sentences of so many words do not have.
+
+    ``first`` is the number that the first word has in the file.
+    """
+    advice = "were links counted from 1, or made from another text?" if first == 0 else "were they made from this text?"
     for link in links:
         for word, words, side in ((link.source, source, "source"), (link.target, target, "target")):
             if word >= words:
+                shown = f"{link.source + first}-{link.target + first}"
                 raise InputError(
-                    f"the link {link.source}-{link.target} names word {word} of the {side}, which has {words} "
-                    "(the first is 0); were links counted from 1, or made from another text?",
+                    f"the link {shown} names word {word + first} of the {side}, which has {words} (the first is "
+                    f"{first}); {advice}",
                     path,
                     line,
                 )

@@ -7,7 +7,9 @@ import pytest
 
 from dovetail.errors import DovetailError
 from dovetail.models.aligner import sentences
+from dovetail.models.aligner.aligner import Aligner
 from dovetail.models.aligner.sentences import Bead, align_sentences
+from dovetail.text.bitext import Pair
 from tests.models.aligner.bitext import made_up
 
 Shape = tuple[tuple[int, int], tuple[int, int]]
@@ -61,3 +63,16 @@ def test_empty_documents_and_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentences, "MOST", 3)
     with pytest.raises(DovetailError, match="too long to be paired at once"):
         align_sentences([("a",)] * 2, [("b",)] * 2)
+
+
+def test_what_an_aligner_knows_counts_at_once() -> None:
+    """Sentences of one length, which only words can tell apart, in documents too short to teach them."""
+    rng = np.random.default_rng(0)
+    source = [tuple(f"s{w:03}" for w in s) for s in rng.integers(0, 40, (300, 4))]
+    target = [tuple(f"t{word[1:]}" for word in s) for s in source]
+    aligner = Aligner(threads=1, samplers=2).fit([Pair(a, b) for a, b in zip(source, target, strict=True)])
+    short = source[:8], [t for i, t in enumerate(target[:8]) if i != 3]
+    right = [((i, i + 1), (i - (i > 3), i + 1 - (i >= 3))) for i in range(8)]
+    found = align_sentences(*short, passes=0, aligner=aligner)
+    assert [bead[:2] for bead in found] == right
+    assert [bead[:2] for bead in align_sentences(*short, passes=0)] != right

@@ -33,6 +33,7 @@ from dovetail.models.aligner.symmetrise import WAYS, best_links
 from dovetail.models.settings import setting_of
 from dovetail.text.bitext import Pair
 from dovetail.text.links import Link
+from dovetail.version import __version__
 
 TOGETHER = 1000
 """Pairs of new text that are linked together."""
@@ -86,7 +87,7 @@ class Aligner(AlignerSettings):
 
     def align(self, pairs: Iterable[Pair]) -> Iterator[Linked]:
         """The links of new pairs, streamed, by what was learnt; what is linked does not depend on other pairs."""
-        model = self._model()
+        model = self.learnt
         stream = iter(pairs)
         while some := list(islice(stream, TOGETHER)):
             yield from self._linked(model, some)
@@ -167,10 +168,16 @@ class Aligner(AlignerSettings):
             some = _Some.of(cells, found, low, high)
             yield from some.soft(self.threshold) if self.symmetrise == "soft" else some.hard(self.symmetrise)
 
+    @classmethod
+    def stored_kind(cls) -> str:
+        """What its files say that they are."""
+        return cls.kind
+
     def save(self, path: str | Path) -> None:
         """Write settings and counts to one file."""
         settings = {k: v for k, v in asdict(self).items() if k != "threads"}
-        save_model(path, {"kind": self.kind, "settings": settings}, self._model().arrays())
+        header = {"kind": self.kind, "dovetail": __version__, "settings": settings}
+        save_model(path, header, self.learnt.arrays())
 
     @classmethod
     def load(cls, path: str | Path, **changed: Any) -> Aligner:
@@ -185,7 +192,9 @@ class Aligner(AlignerSettings):
             raise ModelFileError(f"{path}: the file is damaged ({error}); copy or train it again") from None
         return aligner
 
-    def _model(self) -> AlignerModel:
+    @property
+    def learnt(self) -> AlignerModel:
+        """What was learnt."""
         if self.model_ is None:
             raise DovetailError("this aligner has learnt nothing yet; call fit, or load one")
         return self.model_

@@ -71,6 +71,12 @@ class AlignerModel:
             np.bincount(self.key % words, count, targets).astype(np.float64),
         )
 
+    def translations(self, least: float) -> tuple[Int32s, Int32s]:
+        """The pairs of source and target words that were linked more often than this: [pairs] each, by source."""
+        words = max(len(self.target), 1)
+        key = self.key[(self.forward.pair + self.backward.pair) / 2 > least]
+        return (key // words).astype(np.int32), (key % words).astype(np.int32)
+
     def arrays(self) -> Arrays:
         """What a model file holds."""
         found: Arrays = {

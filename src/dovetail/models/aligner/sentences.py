@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dovetail.arrays import Int64s, pointers
+from dovetail.arrays import Int32s, Int64s, pointers
 from dovetail.errors import DovetailError
+from dovetail.models.aligner.aligner import Aligner
 from dovetail.models.aligner.candidates import candidates_of
 from dovetail.models.aligner.corpus import Bitext, Vocabulary, frequencies, numbered
 from dovetail.models.aligner.lexicon_kernels import Singles
@@ -46,10 +47,13 @@ class Bead(NamedTuple):
         return Pair(sum(source[slice(*self.source)], ()), sum(target[slice(*self.target)], ()))
 
 
-def align_sentences(source: Sequence[Words], target: Sequence[Words], *, passes: int = 2) -> list[Bead]:
+def align_sentences(
+    source: Sequence[Words], target: Sequence[Words], *, passes: int = 2, aligner: Aligner | None = None
+) -> list[Bead]:
     """The beads of two documents, in order; each sentence is in one of them.
 
-    ``passes`` is how often words are learnt and used, after a first pass by length alone.
+    ``passes`` is how often words are learnt and used, after a first pass by length alone, or by length and what an
+    ``aligner`` has learnt before, which is worth most for short documents.
 
     >>> german = ["Das ist ein altes Haus .", "Ja .", "Wir wohnen darin seit Mai ."]
     >>> english = ["This is an old house .", "Yes .", "We have lived there since May ."]
@@ -65,41 +69,66 @@ def align_sentences(source: Sequence[Words], target: Sequence[Words], *, passes:
     if not source or not target:
         whole = [Bead((i, i + 1), (0, 0), 1.0) for i in range(len(source))]
         return whole + [Bead((0, 0), (j, j + 1), 1.0) for j in range(len(target))]
-    words = Vocabulary(), Vocabulary()
-    text = Bitext(
-        numbered([Pair(s, ()) for s in source], *words).source,
-        numbered([Pair((), t) for t in target], *words).target,
-        [],
-    )
+    known = _Known.of(aligner)
+    text = Bitext(known.numbered([Pair(s, ()) for s in source]).source,
+                  known.numbered([Pair((), t) for t in target]).target, [])  # fmt: skip
     lengths = [np.array([sum(map(len, s)) for s in side], np.int64) for side in (source, target)]
-    size = np.diff(text.target.begin)
-    found = _found(lengths, size, np.zeros((0, 0), np.float32), ALIKE)
+    shared, size = np.zeros((0, 0), np.float32), np.diff(text.target.begin)
+    if len(known.source):
+        shared, size = _shared(text, [], known)
+    found = _found(lengths, size, shared, ALIKE)
     for _ in range(passes):
         pairs = [bead.pair(source, target) for bead in found if bead.confidence > SURE]
-        shared, size = _shared(text, pairs, words)
+        shared, size = _shared(text, pairs, known)
         found = _found(lengths, size, shared, _alike(found, shared, size))
     return found
 
 
-def _shared(text: Bitext, pairs: Sequence[Pair], words: tuple[Vocabulary, Vocabulary]) -> tuple[Singles, Int64s]:
-    """How many words of each target sentence have translations in each source sentence, by what pairs teach: [n, m].
+class _Known(NamedTuple):
+    """The vocabularies, and the pairs of words that are known to be translations: [pairs] each."""
+
+    words: tuple[Vocabulary, Vocabulary]
+    lowercase: bool
+    source: Int32s
+    target: Int32s
+
+    @classmethod
+    def of(cls, aligner: Aligner | None) -> _Known:
+        """What an aligner knows; without one, nothing."""
+        if aligner is None:
+            return cls((Vocabulary(), Vocabulary()), True, np.zeros(0, np.int32), np.zeros(0, np.int32))
+        model = aligner.learnt
+        return cls((model.source.copy(), model.target.copy()), aligner.lowercase, *model.translations(SURE))
+
+    def numbered(self, pairs: Sequence[Pair]) -> Bitext:
+        """Sentences as numbers."""
+        return numbered(pairs, *self.words, self.lowercase)
+
+
+def _shared(text: Bitext, pairs: Sequence[Pair], known: _Known) -> tuple[Singles, Int64s]:
+    """How many words of each target sentence have translations in each source sentence: [n, m].
+
+    Translations are those that are known, and those that pairs teach.
 
     Frequent words do not count. The second is how many count in each target sentence: [m].
     """
-    sizes = len(words[0]), len(words[1])
+    sizes = len(known.words[0]), len(known.words[1])
     sentences = len(text.target.begin) - 1
     rare = frequencies(text.target, sizes[1]) <= max(FREQUENT * sentences, 2)
     counted = np.concatenate([[0], np.cumsum(rare[text.target.word])])[text.target.begin]
     shared = np.zeros((len(text.source.begin) - 1, sentences), np.float32)
-    learnt = numbered(pairs, *words)
+    a, b = known.source, known.target
+    learnt = known.numbered(pairs)
     if len(learnt.source.word) and len(learnt.target.word):
         cells = candidates_of(learnt, *sizes)
-        kept = (cells.count > SURE) & rare[cells.target]
-        first = pointers(np.bincount(cells.source[kept], minlength=sizes[0]))
-        shared_words(
-            text.source.begin, text.source.word, first, cells.target[kept], text.target.begin, text.target.word,
-            sizes[1], shared,
-        )  # fmt: skip
+        sure = cells.count > SURE
+        a, b = np.concatenate([a, cells.source[sure]]), np.concatenate([b, cells.target[sure]])
+    a, b = a[rare[b]], b[rare[b]]
+    first = pointers(np.bincount(a, minlength=sizes[0]))
+    translation = b[np.argsort(a, kind="stable")]
+    shared_words(
+        text.source.begin, text.source.word, first, translation, text.target.begin, text.target.word, sizes[1], shared
+    )
     return shared, np.diff(counted)
 
 
