@@ -176,10 +176,16 @@ def links_and_names(data: Data, args: argparse.Namespace) -> Iterator[list[Any]]
         table = PairTagger(source=english, target=target).count(data.bitext[::20], data.bitext_links[::20]).table_
         assert table is not None
         for least in (0.3, 0.4, 0.5):
-            yield [f"{name}, at least {least}", *error(gold, [[k for k in one if k.probability >= least] for one in links])]
+            yield [
+                f"{name}, at least {least}",
+                *error(gold, [[k for k in one if k.probability >= least] for one in links]),
+            ]
         for engine in ("dual", "bp"):
             both = PairTagger(source=english, target=target, agreement="joint", engine=engine).with_table(table)
-            yield [f"{name}, together with names, {engine}", *error(gold, [one.links for one in both.annotate(pairs, links)])]
+            yield [
+                f"{name}, together with names, {engine}",
+                *error(gold, [one.links for one in both.annotate(pairs, links)]),
+            ]
 
 
 def error(gold: Sequence[Sequence[Link]], found: Sequence[Sequence[Link]]) -> list[float]:
@@ -226,7 +232,11 @@ def projection(data: Data, args: argparse.Namespace) -> Iterator[list[Any]]:
         plain = Tagger(**many).fit(tagged)
         base = plain.predict(words)
         yield row("no labels, project then train", plain)
-        for how, loss in (("soft", "relative-entropy"), ("soft", "squared"), *((h, "relative-entropy") for h in others)):
+        for how, loss in (
+            ("soft", "relative-entropy"),
+            ("soft", "squared"),
+            *((h, "relative-entropy") for h in others),
+        ):
             learnt = Tagger(**many, expectation_loss=loss).fit(expectations=expected[how])
             yield row(f"no labels, {how}, {loss}", learnt, base)
     if args.uptrain:
