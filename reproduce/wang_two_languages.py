@@ -10,8 +10,8 @@
     python reproduce/wang_two_languages.py --language es --write es --table 6 --pairs 40000 --confusion
 
 The bitext is followed by the sentences of PUD, on which taggers are scored; expectations are of the bitext alone.
-PUD has no names in Spanish: there the bitext is followed by English and Spanish sentences with gold links, and taggers are
-scored on the dev part of CoNLL-2002.
+PUD has no names in Spanish: there the bitext is followed by English and Spanish sentences with gold links, and taggers
+are scored on the dev part of CoNLL-2002.
 """
 
 from __future__ import annotations
@@ -296,4 +296,4 @@ if __name__ == "__main__":
             note = (
                 "Published: Chinese 64.4 and German 60.0 without labels; 73.4 and 79.2 with all, 70.5 and 78.3 alone."
             )
-            show("Projected expectations on PUD", both, list(told(projection(data, args))), note, args.json)
+            show(f"Projected expectations, {args.language}", both, list(told(projection(data, args))), note, args.json)
