@@ -82,6 +82,14 @@ def test_annotate_pair(run: Run, files: Path) -> None:
     joint = ("--agreement", "joint", "--links-output", "new.links", "-o", "x.jsonl")
     assert run("annotate-pair", *models, "s.txt", "t.txt", *joint, "--quiet").code == 0
     assert len(Path("new.links").read_text().splitlines()) == 36
+    Path("documents").write_text("one\n" * 36)
+    seen = ("--documents", "documents", "--changes-output", "changes.txt", "-o", "x.jsonl", "--strength", "2")
+    shown = run("annotate-pair", *models, "s.txt", "t.txt", *seen, "--quiet")
+    assert shown.code == 0, shown.err
+    assert "pair 4\ntarget Ado  B-LOC -> B-PER  Ada B-PER 0.90\n\n" in Path("changes.txt").read_text()
+    Path("documents").write_text("one\n")
+    short = run("annotate-pair", *models, "s.txt", "t.txt", *seen, "--quiet")
+    assert "the documents end here" in short.err
     wrong = run("annotate-pair", *models, "s.txt", "t.txt", "--links-output", "new.links", "--quiet")
     assert "--links-output is for --agreement joint" in wrong.err
 

@@ -118,6 +118,12 @@ def annotate_pair(
     source_output: Path | None = option("FILE", "Write the source with its tags, as CoNLL.", Writes()),
     target_output: Path | None = option("FILE", "Write the target with its tags, as CoNLL.", Writes()),
     links_output: Path | None = option("FILE", "Write the links that --agreement joint has found.", Writes()),
+    changes_output: Path | None = option(
+        "FILE", "Write the words that agreement has changed, with their links, as text.", Writes()
+    ),
+    documents: Path | None = option(
+        "FILE", "What document each pair is in: a name a line. Names in it agree with themselves.", Reads()
+    ),
     teach: Path | None = option(
         "FILE", "Write what the target's tagger may learn from it, for train tagger --expectations.", Writes()
     ),
@@ -147,10 +153,12 @@ def annotate_pair(
             both.table_.save(save_table)
         pairs = read_pairs(source, target, encoding, report)
         work.doing("tagging both")
-        seen = Summary(both.annotate(pairs, Links(links)))
+        told_documents = None if documents is None else lines_of(documents, encoding)
+        seen = Summary(both.annotate(pairs, Links(links), told_documents))
         if links_output is not None and agreement != Agreement.joint:
             raise DovetailError("--links-output is for --agreement joint; others leave links as they are")
-        write_tagged(seen, output, source_output, target_output, links_output)
+        drawn = None if changes_output is None else Changes(seen, Links(links), changes_output)
+        write_tagged(drawn or seen, output, source_output, target_output, links_output)
         if teach is not None:
             from dovetail.text.expectations import write_expectations
 
@@ -160,6 +168,23 @@ def annotate_pair(
     warn_all(report.lines())
     told_to = print if output is not None or source_output is not None or target_output is not None else say
     told_to(seen.told(str(engine)))
+
+
+class Changes:
+    """A stream of pairs; the words that have changed are written as it goes by, under the number of their pair."""
+
+    def __init__(self, stream: Iterable[Tagged], links: Iterable[Sequence[Link]], path: Path) -> None:
+        self.stream, self.links, self.path = stream, links, path
+
+    def __iter__(self) -> Iterator[Tagged]:
+        from dovetail.models.pair.picture import changes_drawn
+        from dovetail.text.files import open_target
+
+        with open_target(self.path) as file:
+            for number, (one, own) in enumerate(zip(self.stream, self.links, strict=True), 1):
+                if one.changed:
+                    file.write(f"pair {number}\n{changes_drawn(one, own)}\n")
+                yield one
 
 
 class Summary:
@@ -272,6 +297,14 @@ def annotated(path: Path, encoding: str) -> list[Sentence]:
     from dovetail.text.formats import read
 
     return [sentence for document in read(path, encoding=encoding) for sentence in document]
+
+
+def lines_of(path: Path, encoding: str) -> Iterator[str | None]:
+    """The lines of a file, None for empty ones."""
+    from dovetail.text.files import open_text
+
+    with open_text(path, encoding=encoding) as reader:
+        yield from (line.strip() or None for line in reader)
 
 
 class Counted:

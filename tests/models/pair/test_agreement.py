@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from dovetail import DovetailError, Sentence, Tagger
+from dovetail.models.consistency.coupling import Consistency
+from dovetail.models.consistency.links import KINDS
 from dovetail.models.pair.agreement import AGREEMENTS, LIKELY, NEIGHBOURS, PairTagger
+from dovetail.models.pair.bitext import linked_batches
 from dovetail.models.pair.picture import changes_drawn
 from dovetail.models.pair.table import TypeTable
 from dovetail.text.bitext import Link, Pair
@@ -120,6 +125,66 @@ def test_the_unsure_side_gains():
     assert " -> " in line
     assert [one.source.layers["ner"] for one in found] == [tuple(tags) for _, tags in english()]
     assert all(0 < span.probability <= 1 for one in found for span in one.target.spans)
+
+
+def knowing(tagger: Tagger, strength: float) -> Tagger:
+    """The tagger with what it might have learnt of the same name in a document: it has the same type."""
+    found, types = copy(tagger), int(tagger._model().of_label.max()) + 1
+    table = np.zeros((len(KINDS), types, types))
+    table[0] = np.where(np.eye(types, dtype=bool), 1.0, -1.0)
+    found.model_ = replace(tagger._model(), consistency=Consistency(table, strength))
+    return found
+
+
+@pytest.mark.parametrize("engine", ["dual", "ilp", "gibbs"])
+def test_documents_are_in_the_graph(engine, monkeypatch):
+    monkeypatch.setattr("dovetail.models.pair.agreement.SURE", -1.0)
+    taggers = knowing(tagger(), 0.7), knowing(unsure(), 1.3)
+    model = PairTagger(source=taggers[0], target=taggers[1], engine=engine).with_table(pair().table_)
+    pairs = [Pair(("saw", "Bern"), ("Xo",)), Pair(("Bern",), ("Berno", "Xo"))]
+    links = [[Link(1, 0, 0.9)], [Link(0, 0, 0.8)]]
+    words = [[p[side] for p in pairs] for side in (0, 1)]
+    chains = [[next(t.chains([w])) for w in own] for t, own in zip((tagger(), unsure()), words, strict=True)]
+    table, of = model.log_table(), (model._left.of_label, model._right.of_label)
+
+    def score(s0, s1, t0, t1) -> float:
+        labels = ((s0, s1), (t0, t1))
+        total = sum(float(chains[i][j].score(np.array(labels[i][j], np.int32))[0]) for i in (0, 1) for j in (0, 1))
+        total += 0.9 * table[of[0][s0[1]], of[1][t0[0]]] + 0.8 * table[of[0][s1[0]], of[1][t1[0]]]
+        same = of[0][s0[1]] == of[0][s1[0]], of[1][t0[0]] == of[1][t1[1]]
+        return total + 0.7 * (1 if same[0] else -1) + 1.3 * (1 if same[1] else -1)
+
+    labels = [range(len(t.classes_)) for t in taggers]
+    every = product(*(product(labels[i], repeat=n) for i, n in ((0, 2), (0, 1), (1, 1), (1, 2))))
+    found = list(model.annotate(pairs, links, ["one", "one"]))
+    own = [tuple(taggers[i]._model().labels.encode([one[i].layers["ner"]]).tolist()) for i in (0, 1) for one in found]
+    assert score(*own) == pytest.approx(max(score(*each) for each in every))
+    assert engine == "gibbs" or all(one.certain for one in found)
+    apart = [[one.layers["ner"] for one in two[:2]] for two in model.annotate(pairs, links, ["one", "two"])]
+    assert apart == [[one.layers["ner"] for one in two[:2]] for two in model.annotate(pairs, links)]
+
+
+def test_a_name_is_found_elsewhere_in_its_document():
+    model = PairTagger(source=tagger(), target=knowing(unsure(), 4.0), strength=3.0).with_table(pair().table_)
+    pairs, links = [Pair(("Ada", "."), ("Zo", ".")), Pair(("x",), ("Zo",))], [[Link(0, 0)], []]
+    tags = [[one.target.layers["ner"] for one in model.annotate(pairs, links, told)] for told in (None, [1, 1], [1, 2])]
+    assert tags[0] == tags[2] == [("B-PER", "O"), tags[0][1]]
+    assert tags[0][1] != ("B-PER",)
+    assert tags[1] == [("B-PER", "O"), ("B-PER",)]
+
+
+def test_documents_that_do_not_fit():
+    pairs, links = bitext()
+    with pytest.raises(DovetailError, match="documents end here"):
+        list(pair().annotate(pairs, links, [1]))
+    with pytest.raises(DovetailError, match="documents go on"):
+        list(pair().annotate(pairs[:1], links[:1], [1, 1]))
+
+
+def test_documents_are_not_cut():
+    pairs, links = bitext()
+    sizes = [len(some.pairs) for some in linked_batches(pairs[:6], links[:6], 1, [1, 1, None, None, 2, 2])]
+    assert sizes == [2, 1, 1, 2]
 
 
 def test_without_links_each_is_alone():

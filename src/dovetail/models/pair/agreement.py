@@ -9,21 +9,27 @@ two taggers and a factor for each link, in one graph, for any engine. ``soft-ali
 all links of at least a half; ``hard`` demands the same type at both ends of these. ``joint`` decides on the links, too:
 each is there or not, with ``log p / (1 - p)`` for being there, and only then do types count; two links of one word to
 words that are no neighbours cost something (DeNero and Macherey 2011).
+
+Where it is told which pairs are a document, what each tagger knows of the same name elsewhere in it (its
+``consistency``) is in the graph, too: a factor for each two linked words of one language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail.columns import Columns
 from dovetail.errors import DovetailError
 from dovetail.joint import Graph, Table
 from dovetail.joint.graph import ENGINES, Variables
 from dovetail.models.answer import Answer
+from dovetail.models.consistency.links import KINDS, links_of
+from dovetail.models.consistency.links import Links as WordLinks
 from dovetail.models.pair.bitext import Linked, linked_batches
 from dovetail.models.pair.projection import expectations_of
 from dovetail.models.pair.table import TypeTable
@@ -132,10 +138,19 @@ class PairTagger:
         self.table_ = table.fitting(self._left.names, self._right.names)
         return self
 
-    def annotate(self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]) -> Iterator[Tagged]:
-        """The pairs with the tags that both taggers agree on, and for entities their probabilities, as a stream."""
+    def annotate(
+        self,
+        pairs: Iterable[Pair],
+        links: Iterable[Sequence[Link]],
+        documents: Iterable[Hashable] | None = None,
+    ) -> Iterator[Tagged]:
+        """The pairs with the tags that both taggers agree on, and for entities their probabilities, as a stream.
+
+        documents: a number or a name for each pair; neighbours that have the same are a document, in which names agree
+        with themselves as each tagger has learnt it. None, for all or for a pair, is for pairs that stand alone.
+        """
         self._check_counted()
-        for some in linked_batches(pairs, links):
+        for some in linked_batches(pairs, links, documents=documents):
             yield from self._agreed(some)
 
     def teach(
@@ -162,9 +177,10 @@ class PairTagger:
             raise DovetailError(f"{self.agreement} needs a table of types: call count with a bitext and links first")
 
     def _agreed(self, some: Linked) -> Iterator[Tagged]:
-        batches = self._chains(some)
+        batches, within = self._chains(some), self._within(some)
         alone = [best for _, best in self._alone(*batches)]
-        found = self.coupled(some, *batches)
+        batches = batches if within is None else (within[0].batch, within[1].batch)
+        found = self.coupled(some, *batches, within)
         best = [own.copy() for own in alone]
         certain = np.ones(len(some.pairs), bool)
         if found is not None:
@@ -173,7 +189,8 @@ class PairTagger:
         changed: list[list[Change]] = [[] for _ in some.pairs]
         names = (self.source._model().labels.shown, self.target._model().labels.shown)
         for side in (0, 1):
-            offsets, one, two = some[1 + side], alone[side], best[side]
+            offsets = (some.source_offsets, some.target_offsets)[side]
+            one, two = alone[side], best[side]
             words = np.flatnonzero(one != two)
             for pair, word in zip((np.searchsorted(offsets, words, "right") - 1).tolist(), words.tolist(), strict=True):
                 before, after = (names[side][labels[word]] for labels in (one, two))
@@ -187,16 +204,20 @@ class PairTagger:
             there[found.kept] = found.result.values(found.links) == 1
         yield from map(Tagged, *sides, certain.tolist(), map(tuple, changed), links_in(some, there))
 
-    def coupled(self, some: Linked, left: ChainBatch, right: ChainBatch) -> Coupled | None:
-        """The graph of the links that matter, None if there are none."""
+    def coupled(
+        self, some: Linked, left: ChainBatch, right: ChainBatch, within: tuple[Within, Within] | None = None
+    ) -> Coupled | None:
+        """The graph of the links that matter, None if there are none; within: those of documents."""
         likely = some.probability >= LIKELY[self.agreement]
         names = [1.0 - t.summed(b.marginals().unary)[:, 0] for t, b in ((self._left, left), (self._right, right))]
         matters = (names[0][some.source] > SURE) | (names[1][some.target] > SURE)
         matters |= not (self._left.chunks and self._right.chunks)  # plain labels have no O
         kept = np.flatnonzero(likely & matters)
-        if not len(kept):
+        if within is not None:
+            within = within[0].of_names(names[0]), within[1].of_names(names[1])
+        if not len(kept) and not (within and (len(within[0].links) or len(within[1].links))):
             return None
-        return Coupled.of(self, some, kept, (left, right))
+        return Coupled.of(self, some, kept, (left, right), within)
 
     def log_table(self) -> Floats:
         """What a pair of types over a sure link counts, [K source, K target]."""
@@ -207,10 +228,18 @@ class PairTagger:
         return self.strength * self.table_.information()
 
     def _chains(self, some: Linked) -> tuple[ChainBatch, ChainBatch]:
-        left, right = (
-            tagger._batch(tagger._filled([Sentence(pair[side]) for pair in some.pairs]))
-            for side, tagger in enumerate((self.source, self.target))
-        )
+        left, right = (tagger._batch(self._text(some, side)) for side, tagger in enumerate((self.source, self.target)))
+        return left, right
+
+    def _text(self, some: Linked, side: int) -> list[Sentence]:
+        own = zip(some.pairs, some.documents, strict=True)
+        return (self.source, self.target)[side]._filled([Sentence(pair[side], document=n) for pair, n in own])
+
+    def _within(self, some: Linked) -> tuple[Within, Within] | None:
+        """What each tagger knows of linked words of a document, where any pairs are in one."""
+        if not any(a is not None and a == b for a, b in pairwise(some.documents)):
+            return None
+        left, right = (Within.of(t, self._text(some, side)) for side, t in enumerate((self.source, self.target)))
         return left, right
 
     def _alone(self, left: ChainBatch, right: ChainBatch) -> list[tuple[Types, Labels]]:
@@ -219,6 +248,33 @@ class PairTagger:
             (self._left, self.source._model().best(left)),
             (self._right, self.target._model().best(right)),
         ]
+
+
+class Within(NamedTuple):
+    """The sentences of one language before any of their documents is thought of, and the links of these."""
+
+    batch: ChainBatch
+    links: WordLinks
+    table: Floats
+    """[kinds, K, K]: what types count at both ends of a link."""
+
+    @classmethod
+    def of(cls, tagger: Tagger, sentences: Sequence[Sentence]) -> Within:
+        """As a tagger has learnt it; one that has not, or agrees in two passes, has no links."""
+        model = tagger._model()
+        known = model.consistency
+        batch = replace(model, consistency=None).structures(sentences, tagger._threads())
+        if known is None or not known.strength:
+            none = np.zeros(0, np.int64)
+            return cls(batch, WordLinks(none, none, none), np.zeros((0, 0, 0)))
+        return cls(batch, links_of(Columns.of(sentences, ())), known.strength * known.table)
+
+    def of_names(self, chance: Floats) -> Within:
+        """The links of which a word may be a name; chance: [N]."""
+        if not len(self.links):
+            return self
+        kept = np.flatnonzero((chance[self.links.first] > SURE) | (chance[self.links.second] > SURE))
+        return self._replace(links=WordLinks(*(column[kept] for column in self.links)))
 
 
 @dataclass(eq=False)
@@ -240,22 +296,36 @@ class Coupled:
     """Whether each link is there, for ``joint``."""
 
     @classmethod
-    def of(cls, owner: PairTagger, some: Linked, kept: Integers, batches: tuple[ChainBatch, ChainBatch]) -> Coupled:
+    def of(
+        cls,
+        owner: PairTagger,
+        some: Linked,
+        kept: Integers,
+        batches: tuple[ChainBatch, ChainBatch],
+        within: tuple[Within, Within] | None = None,
+    ) -> Coupled:
         """From the links that are kept."""
-        graph, pairs = Graph(), np.unique(some.pair[kept])
+        graph = Graph()
         nodes, tokens, labels, ends = [], [], [], []
         sides = ((owner.source, owner._left, some.source), (owner.target, owner._right, some.target))
-        for (tagger, types, word), batch in zip(sides, batches, strict=True):
+        inner = [] if within is None else [np.concatenate([each.links.first, each.links.second]) for each in within]
+        there = [np.searchsorted(b.offsets, own, "right") - 1 for b, own in zip(batches, inner, strict=False)]
+        pairs = np.unique(np.concatenate([some.pair[kept], *there]))
+        for side, ((tagger, types, word), batch) in enumerate(zip(sides, batches, strict=True)):
             node = graph.add(biased(tagger, batch.take(pairs)))
-            own, place = np.unique(word[kept], return_inverse=True)
+            own, place = np.unique(np.concatenate([word[kept], *inner[side : side + 1]]), return_inverse=True)
             sentence = np.searchsorted(batch.offsets, own, side="right") - 1
             number = np.searchsorted(pairs, sentence)
             variables = node.tokens(number, own - batch.offsets[sentence], types.labels)
             nodes.append(node)
             tokens.append(own)
             labels.append(types.labels)
-            ends.append(variables[place])
+            ends.append(variables[place[: len(kept)]])
+            if within is not None:
+                couple_documents(graph, within[side], variables[place[len(kept) :]])
         found = cls(graph, batches, pairs, kept, nodes, tokens, labels)
+        if not len(kept):
+            return found
         if owner.agreement == "joint":
             found.decide_links(some, owner.log_table(), ends)
             return found
@@ -305,6 +375,15 @@ class Coupled:
             found.append(replace(batch, potentials=batch.potentials._replace(unary=unary)))
             begin = end
         return found[0], found[1]
+
+
+def couple_documents(graph: Graph, within: Within, ends: Variables) -> None:
+    """A factor for each link within a document; ends: the first words of all links, then the second ones."""
+    count = len(within.links)
+    for kind, table in enumerate(within.table):
+        which = np.flatnonzero(within.links.kind == kind)
+        if which.size and table.any():
+            graph.couple(Table(table, name=KINDS[kind]), ends[which], ends[count + which])
 
 
 def sharing(own: Integers, other: Integers) -> tuple[Integers, Integers]:
