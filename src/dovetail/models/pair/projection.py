@@ -307,7 +307,9 @@ def _tagged(
 def confusion_of(tagger: Tagger, sentences: Iterable[Sentence], smoothing: float = 0.1) -> Floats:
     """P(true type | type of the tagger's best answer), [K, K], counted in sentences whose tags are right.
 
-    They must not be those that the tagger was trained on, whose errors it does not make.
+    They must not be those that the tagger was trained on, whose errors it does not make. Words that it takes for O stay
+    O: one in a hundred may be a name that it has missed, but to expect a hundredth of a name at every word teaches to see
+    names everywhere (Wang has these too).
     """
     known, gold = Types.of(tagger), list(sentences)
     labels = tagger._model().labels
@@ -318,5 +320,6 @@ def confusion_of(tagger: Tagger, sentences: Iterable[Sentence], smoothing: float
         raise DovetailError(f"not all sentences have the layer {tagger.target!r}, which tells the right tags")
     sure = true >= 0
     np.add.at(counts, (known.of_label[found[sure]], known.of_label[true[sure]]), 1.0)
+    counts[known.names.index(OUTSIDE)] = np.eye(len(counts))[known.names.index(OUTSIDE)]
     shares: Floats = counts / counts.sum(axis=1, keepdims=True)
     return shares
