@@ -307,9 +307,9 @@ def _tagged(
 def confusion_of(tagger: Tagger, sentences: Iterable[Sentence], smoothing: float = 0.1) -> Floats:
     """P(true type | type of the tagger's best answer), [K, K], counted in sentences whose tags are right.
 
-    They must not be those that the tagger was trained on, whose errors it does not make. Words that it takes for O stay
-    O: one in a hundred may be a name that it has missed, but to expect a hundredth of a name at every word teaches to see
-    names everywhere (Wang has these too).
+    They must not be those that the tagger was trained on, whose errors it does not make. Words that it takes for O
+    stay O: one in a hundred may be a name that it has missed, but to expect a hundredth of a name at every word teaches
+    to see names everywhere (Wang has these too).
     """
     known, gold = Types.of(tagger), list(sentences)
     labels = tagger._model().labels
