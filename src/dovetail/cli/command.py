@@ -36,9 +36,9 @@ GROUPS = {
         "batch gain agree consistency engine coupled_training balance calibrate seed threads init resume"
     ),
     "Output": (
-        "output output_target source_output target_output links_output align-sentences.languages beads teach "
-        "save_table save symmetrise align.threshold probabilities output_format annotate.threshold documents k_best "
-        "marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads "
+        "output output_target source_output target_output links_output changes_output align-sentences.languages beads "
+        "teach save_table save symmetrise align.threshold probabilities output_format annotate.threshold documents "
+        "k_best marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads "
         "select.threads help"
     ),
 }
