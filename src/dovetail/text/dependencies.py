@@ -147,8 +147,12 @@ def _shortest_crossed(heads: Sequence[int]) -> int | None:
     return None
 
 
-def _tour(heads: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers in the order of a walk from the root: what is below a word has those after its own, up to ``last``."""
+def from_root(heads: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+    """What hangs on each word, with what hangs on the root last; and words in an order in which heads come first.
+
+    >>> from_root((1, -1, 1))
+    ([[], [0, 2], [], [1]], [1, 2, 0])
+    """
     below: list[list[int]] = [[] for _ in range(len(heads) + 1)]  # the last is below the root
     for word, head in enumerate(heads):
         below[head].append(word)
@@ -158,6 +162,12 @@ def _tour(heads: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         word = stack.pop()
         order.append(word)
         stack.extend(below[word])
+    return below, order
+
+
+def _tour(heads: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers in the order of a walk from the root: what is below a word has those after its own, up to ``last``."""
+    _, order = from_root(heads)
     if len(order) != len(heads):
         raise ValueError("the heads make a cycle; see find_cycle")
     first = np.empty(len(heads), dtype=np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dovetail.text.dependencies import ROOT
+from dovetail.text.dependencies import ROOT, from_root
 from dovetail.text.tree import Tree
 
 PREFIX = "r_"  # so that no relation is taken for a label that means something to treebanks
@@ -25,15 +25,7 @@ def as_constituents(
     >>> print(as_constituents(("Ada", "wrote", "notes"), ("NNP", "VBD", "NNS"), (1, -1, 1), ("nsubj", "root", "obj")))
     (ROOT (r_root (r_nsubj (NNP Ada)) (VBD wrote) (r_obj (NNS notes))))
     """
-    below: list[list[int]] = [[] for _ in range(len(words) + 1)]  # the last is below the root
-    for word, head in enumerate(heads):
-        below[head].append(word)
-    order: list[int] = []
-    stack = list(below[ROOT])
-    while stack:
-        word = stack.pop()
-        order.append(word)
-        stack.extend(below[word])
+    below, order = from_root(heads)
     made: dict[int, Tree] = {}
     for word in reversed(order):  # those below come after their head
         leaf = Tree(tags[word], (), words[word])
