@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import tempfile
 import warnings
+import zlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -52,6 +53,16 @@ TASKS = (
     b'[\n {"id": 1, "data": {"text": "Ada left"}, "annotations": [{"result": [{"value": {"start": 0, "end": 3, '
     b'"text": "Ada", "labels": ["PER"]}, "type": "labels"}], "was_cancelled": false}]},\n '
     b'{"data": {"text": "Bob"}}\n]\n'
+)
+PRODIGY = (
+    b'{"text": "Ada left", "tokens": [{"text": "Ada", "start": 0, "end": 3, "id": 0}, '
+    b'{"text": "left", "start": 4, "end": 8}], "spans": [{"start": 0, "end": 3, "token_start": 0, "token_end": 0, '
+    b'"label": "PER", "probability": 0.5}], "relations": [], "answer": "accept"}\n{"text": "a", "answer": "reject"}\n'
+)
+DOCCANO = (
+    b'{"id": 1, "text": "Ada left", "label": [[0, 3, "PER"]], "Comments": []}\n'
+    b'{"text": "Ada left", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}], '
+    b'"relations": [{"id": 2}]}\n'
 )
 LINKS = b"0-0 1-2:0.93 3?4\n\n1p1\n"
 TMX = (
@@ -253,6 +264,29 @@ def _tagger(path: Path) -> None:
     dovetail.Tagger(features=["word[-1:2]", "shape[0]"], iterations=2).fit(made(10)).save(path)
 
 
+def _docbin(path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dovetail.write(dovetail.read(_given(path, SENTENCES, ".jsonl")), path, "spacy")
+
+
+def _message(path: Path) -> None:
+    """What a DocBin holds before it is compressed, so that damage reaches what is inside."""
+    _docbin(path)
+    path.write_bytes(zlib.decompress(path.read_bytes()))
+
+
+def _packed(path: Path) -> None:
+    path.write_bytes(zlib.compress(path.read_bytes()))
+    _documents(path)
+
+
+def _given(path: Path, data: bytes, suffix: str) -> Path:
+    found = path.with_name(f"made{suffix}")
+    found.write_bytes(data)
+    return found
+
+
 def _segmenter(path: Path) -> None:
     dovetail.Segmenter(iterations=2, target=None).fit([["北京", "大学"], ["人", "ab"]] * 4).save(path)
 
@@ -305,6 +339,11 @@ TARGETS = [
     Target("brat-ann", ".ann", _files(ANN), _annotated_text),
     Target("brat-txt", ".txt", _files(PROSE), _text_with_annotations),
     Target("brackets", ".mrg", _files(TREES), _documents),
+    Target("prodigy", ".prodigy.jsonl", _files(PRODIGY), _documents),
+    Target("doccano", ".doccano.jsonl", _files(DOCCANO), _documents),
+    Target("label-studio", ".label-studio.json", _files(TASKS), _documents),
+    Target("spacy", ".spacy", _saved(_docbin, ".spacy"), _documents),
+    Target("spacy-message", ".spacy", _saved(_message, ".message"), _packed),
     Target("pairs-xml", ".xml", _files(RTE), _pairs),
     Target("pairs-jsonl", ".jsonl", _files(JUDGED), _pairs),
     Target("pairs-tsv", ".tsv", _files(b"id\ttext\thypothesis\tlabel\n1\tIt rained.\tIt was wet.\tyes\n"), _pairs),

@@ -7,14 +7,14 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
 from dovetail.cli import pipeline as pipelines
 from dovetail.cli.console import warn_all
-from dovetail.cli.corpus import Input, InputFormat
+from dovetail.cli.corpus import Input
+from dovetail.cli.formats import InputFormat, OutputFormat
 from dovetail.cli.kinds import Kind, kind_of, name_of
 from dovetail.cli.layers import lacks, telling
 from dovetail.cli.nested import span_chances
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from dovetail.text.sentence import Document, Sentence
 
 
-OutputFormat = StrEnum("OutputFormat", "pretty jsonl conll conllu brackets brat svg")
-"""Formats of annotated text; pretty is for reading."""
 PLAIN = (OutputFormat.conll, OutputFormat.conllu, OutputFormat.brackets)
 """Formats that have no place for probabilities."""
+FORMAT = f"Format of the output: {', '.join(OutputFormat)}."
+TO_FILES = (OutputFormat.brat, OutputFormat.spacy)
+"""Formats that are no text, or several files."""
 
 
 def annotate(
@@ -50,8 +51,8 @@ def annotate(
     seed: int | None = pipelines.SEED,
     input_format: InputFormat | None = options.ANY_FORMAT,
     output_format: OutputFormat | None = option(
-        None,
-        "Format of the output.",
+        "FORMAT",
+        FORMAT,
         shown="from the name of --output, else as the input; for text, pretty on a terminal, else jsonl",
     ),
     output: Path | None = options.output(
@@ -126,8 +127,9 @@ def _check_wishes(
         raise DovetailError(f"--k-best, --marginals and --documents need the output format jsonl, not {form}")
     if documents and details:
         raise DovetailError("--documents does not go with --k-best or --marginals, which are written per sentence")
-    if form == OutputFormat.brat and output is None:
-        raise DovetailError("brat needs a folder to write to: name it with --output")
+    if form in TO_FILES and output is None:
+        where = "a folder" if form == OutputFormat.brat else "a file"
+        raise DovetailError(f"{form} needs {where} to write to: name it with --output")
     if form == OutputFormat.svg and (kind is None or kind.picture is None):
         raise DovetailError("svg is for trees and dependencies, and this model finds neither")
     if kind is not None and threshold > 0 and name_of(tagger) != "nested":
@@ -155,10 +157,8 @@ def _draw(annotated: Iterable[Document], output: Path | None, picture: Callable[
 def _default_format(given: InputFormat, output: Path | None, kind: Kind | None) -> OutputFormat:
     if (named := format_by_name(output, list(OutputFormat))) is not None:
         return OutputFormat(named)
-    if given in (InputFormat.conll, InputFormat.conllu, InputFormat.jsonl, InputFormat.brackets):
+    if given != InputFormat.text and (output is not None or OutputFormat(given) not in TO_FILES):
         return OutputFormat(given)
-    if given == InputFormat.brat and output is not None:
-        return OutputFormat.brat
     if output is None and sys.stdout.isatty():
         return OutputFormat.pretty
     return OutputFormat.jsonl if kind is None or output is not None else OutputFormat(kind.piped)

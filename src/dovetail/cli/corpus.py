@@ -5,24 +5,16 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator, Sequence, Sized
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dovetail.cli.console import count, say, warn_all
+from dovetail.cli.formats import CorpusFormat, InputFormat, takes
 from dovetail.errors import DovetailError, InputError
 
 if TYPE_CHECKING:
     from dovetail.text.report import ReadReport
     from dovetail.text.sentence import Document, Sentence
-
-
-CorpusFormat = StrEnum("CorpusFormat", "conll conllu jsonl brackets brat")
-"""Formats that hold annotations."""
-FormatOfTrees = StrEnum("FormatOfTrees", "jsonl brackets")
-"""Formats that hold constituents."""
-InputFormat = StrEnum("InputFormat", "text conll conllu jsonl brackets brat")
-"""Formats of what is to be annotated."""
 
 
 class Corpora:
@@ -97,7 +89,7 @@ def _no_layer(sentences: Sequence[Sentence], layer: str, format: CorpusFormat) -
 def reader_options(format: str, columns: list[str] | None, encoding: str) -> dict[str, Any]:
     """The options of the reader of a format."""
     if columns is None:
-        return {"encoding": encoding}
+        return {"encoding": encoding} if takes(format, "encoding") else {}
     if format != CorpusFormat.conll:
         raise DovetailError(f"--columns names columns of CoNLL, but the input is {format}; see --input-format")
     if columns.count("word") != 1:
@@ -155,7 +147,7 @@ class Input:
 
         source = io.StringIO(self.argument) if self.is_text else self.argument
         options |= reader_options(self.format, columns, encoding)
-        if self.format in (InputFormat.brat, InputFormat.jsonl):
+        if takes(self.format, "texts"):
             options["texts"] = "all"  # those that nobody has annotated are the ones to annotate
         if self.format == InputFormat.brat:
             self._say_what_is_read(report)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
 from dovetail.cli.console import count, say, warn, warn_all
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.formats import CorpusFormat
 from dovetail.cli.options import REQUIRED, option
 from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.progress import Reporter, reporting

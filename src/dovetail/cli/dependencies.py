@@ -56,7 +56,7 @@ def check_heads(sentences: Sequence[Sentence], path: Path, corpora: Corpora) -> 
 
 def _line_of(number: int, path: Path, corpora: Corpora) -> int | None:
     """The line at which a sentence of JSON lines stands, or a sentence of any other format with columns begins."""
-    from dovetail.cli.corpus import CorpusFormat
+    from dovetail.cli.formats import CorpusFormat
     from dovetail.text.files import open_text
 
     with open_text(path, corpora.encoding) as lines:

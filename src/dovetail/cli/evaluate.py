@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dovetail.cli import links, options, roles, scores
 from dovetail.cli import pipeline as pipelines
 from dovetail.cli.console import count, some, warn
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.formats import CorpusFormat
 from dovetail.cli.kinds import KINDS, LAYERS, kind_of, name_of
 from dovetail.cli.layers import telling
 from dovetail.cli.options import argument, option, switch

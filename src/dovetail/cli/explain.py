@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options, roles, trees
 from dovetail.cli.console import say, warn_all
-from dovetail.cli.corpus import Input, InputFormat
+from dovetail.cli.corpus import Input
+from dovetail.cli.formats import InputFormat
 from dovetail.cli.kinds import load_model, name_of
 from dovetail.cli.options import argument, option
 from dovetail.cli.pairs import explain_pairs, pairs_of

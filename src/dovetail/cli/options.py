@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from dovetail.cli.corpus import InputFormat
-from dovetail.cli.paths import Reads, Writes
+from dovetail.cli.formats import CorpusFormat, InputFormat, takes
+from dovetail.cli.paths import Reads, Writes, one_of
 from dovetail.errors import DovetailError
 from dovetail.models import settings
 
@@ -86,8 +86,10 @@ def spelled_out(function: Function) -> Function:
 ENGLISH = "dovetail's English model"
 MODEL = option("FILE", "The model file.", Reads(english=True), short="-m", shown=ENGLISH)
 DOMAIN = option("NAME", "The domain of the text, for a model of several domains.", shown="what all domains share")
-CORPUS_FORMAT = option(None, "Format of the input files.", shown="from the file name, else conll")
-ANY_FORMAT = option(None, "Format of the input.", shown="from the file name, else text")
+CORPUS_FORMAT = option(
+    "FORMAT", f"Format of the input files: {one_of(CorpusFormat)}.", shown="from the file name, else conll"
+)
+ANY_FORMAT = option("FORMAT", f"Format of the input: {one_of(InputFormat)}.", shown="from the file name, else text")
 COLUMNS = option(
     "NAMES",
     "Names of the columns of a CoNLL file, such as word,pos,ner; one must be word.",
@@ -128,7 +130,7 @@ def text_options(format: InputFormat, lines: Lines | None, sentence_per_line: bo
         raise DovetailError(f"--sentence-per-line means --lines sentences, and --lines {lines} was given; choose one")
     if (sentence_per_line or tokenised) and format != InputFormat.text:
         raise DovetailError(f"--sentence-per-line and --tokenised are for text, not for {format}")
-    if lines is not None and format not in (InputFormat.text, InputFormat.jsonl, InputFormat.brat):
+    if lines is not None and not takes(format, "lines"):
         raise DovetailError(f"--lines is for running text, and {format} has its sentences marked")
     words = {"words": "spaces"} if tokenised else {}
     return {"lines": (lines or Lines.sentences).value, **words} if lines is not None or sentence_per_line else words

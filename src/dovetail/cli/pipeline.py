@@ -8,7 +8,8 @@ from typing import Any
 
 from dovetail.cli import options
 from dovetail.cli.console import warn
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.formats import CorpusFormat
 from dovetail.cli.kinds import load_model
 from dovetail.cli.options import REQUIRED, argument, option
 from dovetail.cli.paths import Reads, Writes

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.cli import options
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.formats import CorpusFormat
 from dovetail.cli.kinds import refuse_aligner
 from dovetail.cli.options import REQUIRED, argument, option, switch
 from dovetail.cli.paths import Reads, Writes

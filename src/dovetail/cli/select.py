@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail.cli import options
 from dovetail.cli.console import count, say, warn
-from dovetail.cli.corpus import Corpora, Input, InputFormat
+from dovetail.cli.corpus import Corpora, Input
+from dovetail.cli.formats import InputFormat
 from dovetail.cli.kinds import load_model
 from dovetail.cli.options import REQUIRED, argument, option
 from dovetail.cli.paths import Reads, Writes, format_by_name

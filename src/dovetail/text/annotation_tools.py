@@ -47,8 +47,9 @@ def _label_studio(item: JsonObject, all_texts: bool) -> JsonObject | None:
     """A task of Label Studio as a document: the text of ``data``, the spans of the first annotation."""
     text = _text_of(item, item.fields["data"])
     fields: dict[str, Any] = {"text": text}
-    if item.fields.get("id") is not None:
-        fields["id"] = item.fields["id"]
+    identity = item.fields.get("id", item.fields["data"].get("id"))
+    if identity is not None:
+        fields["id"] = identity
     if "annotations" not in item.fields:
         return replace(item, fields=fields)
     given = item.fields["annotations"]
@@ -66,7 +67,7 @@ def _label_studio(item: JsonObject, all_texts: bool) -> JsonObject | None:
     results = kept[0].get("result", [])
     if not isinstance(results, list):
         raise item.wrong(f'"result" is {kind_of(results)}, expected an array')
-    fields["spans"] = [result["value"] for result in results if _is_span(item, result)]
+    fields["spans"] = [_with_score(result) for result in results if _is_span(item, result)]
     return replace(item, fields=fields)
 
 
@@ -76,6 +77,14 @@ def _text_of(item: JsonObject, data: dict[str, Any]) -> str:
     if not isinstance(found, str):
         raise item.wrong('no "text" in "data"; a task of Label Studio must hold its text there')
     return found
+
+
+def _with_score(result: dict[str, Any]) -> dict[str, Any]:
+    """The value of a result with the score that a model gave it, if it is a probability."""
+    score = result.get("score")
+    is_probability = isinstance(score, int | float) and 0 <= score <= 1
+    value: dict[str, Any] = result["value"]
+    return {"probability": score, **value} if is_probability else value
 
 
 def _is_span(item: JsonObject, result: object) -> bool:

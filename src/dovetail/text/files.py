@@ -82,6 +82,15 @@ class TextReader(AbstractContextManager["TextReader"]):
         if isinstance(data, bytes):
             yield from self._decoded(decoder, data, lines_before)
 
+    def data(self) -> bytes:
+        """All of it as bytes, of a file that is no text."""
+        pieces: list[bytes] = []
+        while piece := self._read():
+            if isinstance(piece, str):
+                raise DovetailError(f"{self.name}: this format is no text; open the file in binary mode")
+            pieces.append(piece)
+        return b"".join(pieces)
+
     def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes, lines_before: int) -> Iterator[str]:
         """The text of some bytes, if they hold any whole character; no bytes mean that the file is over."""
         try:

@@ -12,10 +12,14 @@ from dovetail.text.brackets import read_brackets, write_brackets
 from dovetail.text.brat import read_brat, write_brat
 from dovetail.text.conll import read_conll, write_conll
 from dovetail.text.conllu import read_conllu, write_conllu
+from dovetail.text.docbin import read_spacy, write_spacy
+from dovetail.text.doccano import read_doccano, write_doccano
 from dovetail.text.documents import marked
 from dovetail.text.given import as_sentence, kind_of
 from dovetail.text.jsonl import read_jsonl, write_jsonl
+from dovetail.text.label_studio import read_label_studio, write_label_studio
 from dovetail.text.plain import read_text, write_text
+from dovetail.text.prodigy import read_prodigy, write_prodigy
 from dovetail.text.sentence import Document, Sentence
 
 
@@ -34,6 +38,10 @@ FORMATS: dict[str, Format] = {
     "text": Format(read_text, write_text, (".txt", ".text")),
     "brat": Format(read_brat, write_brat, (".ann",)),
     "brackets": Format(read_brackets, write_brackets, (".mrg", ".ptb", ".tree", ".trees", ".brackets", ".psd")),
+    "prodigy": Format(read_prodigy, write_prodigy, (".prodigy.jsonl",)),
+    "doccano": Format(read_doccano, write_doccano, (".doccano.jsonl",)),
+    "label-studio": Format(read_label_studio, write_label_studio, (".label-studio.json",)),
+    "spacy": Format(read_spacy, write_spacy, (".spacy",)),
 }
 
 
@@ -88,10 +96,12 @@ def guess_format(path: str | PathLike[str]) -> str | None:
     >>> guess_format("train.conll.gz"), guess_format("-")
     ('conll', None)
     """
-    suffix = Path(fspath(path).removesuffix(".gz")).suffix.lower()
-    for name, known in FORMATS.items():
-        if suffix in known.suffixes:
-            return name
+    name = Path(fspath(path).removesuffix(".gz")).name.lower()
+    ending = "".join(Path(name).suffixes[-2:])
+    for suffix in (ending, Path(name).suffix):  # .prodigy.jsonl before .jsonl
+        for format, known in FORMATS.items():
+            if suffix in known.suffixes:
+                return format
     return "brat" if Path(path).is_dir() else None
 
 

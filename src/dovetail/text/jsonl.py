@@ -71,6 +71,22 @@ def read_jsonl(
                 yield item.document(lines)
 
 
+def read_tasks(
+    path: Source,
+    fields: Callable[[JsonObject], JsonObject],
+    lines: Lines,
+    encoding: str,
+    texts: Literal["annotated", "all"],
+    report: ReadReport | None,
+) -> Iterator[Document]:
+    """The texts of a file of an annotation tool, streamed; ``fields`` checks that an object is what the tool writes."""
+    with open_text(path, encoding) as reader, reporting(report) as notes:
+        for item in json_objects(iter(reader), reader.name, notes):
+            own = own_fields(fields(item), texts == "all")
+            if own is not None:
+                yield own.document(lines)
+
+
 def json_objects(lines: Iterator[str], path: str, report: ReadReport) -> Iterator[JsonObject]:
     """The objects of JSON lines, or of one array, each with the line in which it begins."""
     is_first = True
@@ -181,32 +197,48 @@ def write_jsonl(
     """
     with open_target(target) as file:
         objects = _document_objects(items) if unit == "documents" else _sentence_objects(items)
-        for fields in objects:
-            file.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
+        file.writelines(f"{compact_json(fields)}\n" for fields in objects)
+
+
+def compact_json(value: Any) -> str:
+    """A value as JSON without spaces, on one line.
+
+    >>> compact_json({"text": "naïve"})
+    '{"text":"naïve"}'
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _sentence_objects(items: Iterable[Document | Sentence]) -> Iterator[dict[str, Any]]:
-    for sentence, document, _ in ungroup(items):
-        named = {"doc": None if document is None else document.id, "id": sentence.id}
-        fields: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        fields |= {"words": sentence.words, **_layer_fields(sentence)}
-        if sentence.tree is not None:
-            fields["tree"] = str(sentence.tree)
-            if sure := [span for span in sentence.tree.spans() if span.probability is not None]:
-                fields["constituents"] = [[s.start, s.end, s.label, round(s.probability or 0.0, 6)] for s in sure]
-        if sentence.frames is not None:
-            fields["frames"] = [_frame_object(frame) for frame in sentence.frames]
-        if sentence.spans or "ner" in sentence.layers:
-            fields["entities"] = [
-                _span_object(span.start, span.end, span.label, span.probability, _surface(sentence, document, span))
-                for span in all_spans(sentence)
-            ]
-        if sentence.offsets:
-            fields["offsets"] = sentence.offsets
-            if document is not None and document.text is not None:
-                fields["text"] = document.slice(sentence.offsets[0][0], sentence.offsets[-1][1])
-        fields.update(_comment_fields(sentence, fields))
-        yield fields
+    return (sentence_object(sentence, document) for sentence, document, _ in ungroup(items))
+
+
+def sentence_object(sentence: Sentence, document: Document | None) -> dict[str, Any]:
+    """All that is known of a sentence of a document, as the object of its line.
+
+    >>> sentence_object(Sentence(("Ada",), {"pos": ("NNP",)}), None)
+    {'words': ('Ada',), 'pos': ('NNP',)}
+    """
+    named = {"doc": None if document is None else document.id, "id": sentence.id}
+    fields: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    fields |= {"words": sentence.words, **_layer_fields(sentence)}
+    if sentence.tree is not None:
+        fields["tree"] = str(sentence.tree)
+        if sure := [span for span in sentence.tree.spans() if span.probability is not None]:
+            fields["constituents"] = [[s.start, s.end, s.label, round(s.probability or 0.0, 6)] for s in sure]
+    if sentence.frames is not None:
+        fields["frames"] = [_frame_object(frame) for frame in sentence.frames]
+    if sentence.spans or "ner" in sentence.layers:
+        fields["entities"] = [
+            _span_object(span.start, span.end, span.label, span.probability, _surface(sentence, document, span))
+            for span in all_spans(sentence)
+        ]
+    if sentence.offsets:
+        fields["offsets"] = sentence.offsets
+        if document is not None and document.text is not None:
+            fields["text"] = document.slice(sentence.offsets[0][0], sentence.offsets[-1][1])
+    fields.update(_comment_fields(sentence, fields))
+    return fields
 
 
 def _layer_fields(sentence: Sentence) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.cli import options
-from dovetail.cli.corpus import CorpusFormat
+from dovetail.cli.formats import CorpusFormat
 from dovetail.cli.options import REQUIRED, Param, option, switch
 from dovetail.cli.paths import Reads, Writes
 from dovetail.models.settings import Setting, setting_of

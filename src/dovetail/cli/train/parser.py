@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dovetail.cli.console import count
-from dovetail.cli.corpus import FormatOfTrees
 from dovetail.cli.dependencies import check_heads
+from dovetail.cli.formats import FormatOfTrees
 from dovetail.cli.options import option
 from dovetail.cli.progress import Reporter
 from dovetail.cli.train.domains import DependencyDomains, Domains

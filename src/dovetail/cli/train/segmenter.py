@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dovetail.cli.corpus import CorpusFormat
+from dovetail.cli.formats import CorpusFormat
 from dovetail.cli.options import option
 from dovetail.cli.paths import Reads
 from dovetail.cli.progress import Reporter
@@ -20,6 +20,9 @@ from dovetail.models.segmenter.settings import SegmenterSettings
 UNLABELLED = "Raw text for association and accessor variety, or for word clusters with entities; may be repeated."
 
 
+OF_TEXT = f"Format of annotated text: {', '.join(CorpusFormat)}."
+
+
 class SegmenterTraining(Training):
     """Train a segmenter of Chinese words, or of entities."""
 
@@ -30,7 +33,11 @@ class SegmenterTraining(Training):
         "unlabelled": (FILES, option("RAW", UNLABELLED, Reads())),
         "input_format": (
             CorpusFormat | None,
-            option(None, "Format of annotated text.", shown="from the file name; .txt is words"),
+            option(
+                "FORMAT",
+                OF_TEXT,
+                shown="from the file name; .txt is words",
+            ),
         ),
     }
     first = "extracting features"

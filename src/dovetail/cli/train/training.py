@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 from dovetail.cli import options
 from dovetail.cli.command import place_of
 from dovetail.cli.console import count, say, warn_all
-from dovetail.cli.corpus import Corpora, CorpusFormat
+from dovetail.cli.corpus import Corpora
+from dovetail.cli.formats import CorpusFormat
 from dovetail.cli.kinds import KINDS
 from dovetail.cli.layers import will_need, will_predict
 from dovetail.cli.progress import Reporter, reporting
