@@ -72,6 +72,11 @@ COMMANDS = """
 0 demo --quiet
 0 annotate "Ada saw London ."
 0 info
+0 models
+0 models english-names
+0 models --json --folder .
+0 annotate --model english-names "Ada saw London ."
+2 annotate --model klingon-names "Ada saw London ."
 0 train tagger --train train.conll --dev dev.conll -o tagger.dovetail --iterations 5 --unlabelled raw.txt --quiet
 0 train tagger --domain a=train.conll --domain b=other.conll -o domains.dovetail --iterations 5 --quiet
 0 train tagger --train train.conll -o online.dovetail --optimiser adagrad --iterations 2 --quiet

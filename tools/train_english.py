@@ -99,8 +99,8 @@ def main() -> None:
         sys.exit("set DOVETAIL_DATA to the folder with the corpora")
     texts = corpora(Path(root))
     tagger = trained(texts, clusters(Path(root) / "raw", args.clusters), args.threads)
-    path = DATA / "english-ner.dovetail"
-    tagger.save(path, compact=True, card={"name": "english-ner", "licence": "CC BY-SA 4.0"})
+    path = DATA / "english-names.dovetail"
+    tagger.save(path, compact=True, card={"name": "english-names", "licence": "CC BY-SA 4.0"})
     tagger = Tagger.load(path)
     model = tagger.model_
     assert model is not None
@@ -111,7 +111,7 @@ def main() -> None:
         features=len(model.node.index.keys), weights=len(model.node.weight), size=path.stat().st_size / 1e6,
         sources="\n".join(sources), scores="\n".join(rows), others="\n".join(others),
     )  # fmt: skip
-    (DATA / "english-ner.md").write_text(card, encoding="utf-8")
+    (DATA / "english-names.md").write_text(card, encoding="utf-8")
     print(card)
 
 

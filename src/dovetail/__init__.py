@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from dovetail import (
         active,
+        catalogue,
         clusters,
         curves,
         evaluate,
@@ -68,9 +69,9 @@ __all__ = [
     "Aligner", "DependencyParser", "Document", "DovetailError", "Entailment", "Expectation", "FeatureSet", "Frame",
     "InputError", "JointParser", "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair",
     "PairTagger", "Parser", "Pipeline", "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger",
-    "__version__", "active", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features", "grammars",
-    "learning", "load", "models", "pipeline", "pool", "project", "read", "read_expectations", "read_pairs", "scorers",
-    "segment", "structures", "text", "token_scores", "write", "write_expectations", "write_pairs",
+    "__version__", "active", "catalogue", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features",
+    "grammars", "learning", "load", "models", "pipeline", "pool", "project", "read", "read_expectations", "read_pairs",
+    "scorers", "segment", "structures", "text", "token_scores", "write", "write_expectations", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {
@@ -129,8 +130,9 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-ENGLISH_MODEL = "english-ner.dovetail"
-_EMBEDDED = (ENGLISH_MODEL, "english-ner.md", "sample-train.conll.gz", "sample-dev.conll.gz")
+ENGLISH_MODEL = "english-names.dovetail"
+_EMBEDDED = (ENGLISH_MODEL, "english-names.md", "sample-train.conll.gz", "sample-dev.conll.gz")
+"""Files that every installation has; there may be more models, each with its card."""
 
 
 if TYPE_CHECKING:
@@ -144,11 +146,13 @@ if TYPE_CHECKING:
 def load(path: str | Path | None = None) -> Any:
     """Read a model file, by its kind a Tagger, a Parser...; without a path, the English model of named entities.
 
+    ``path`` may also be the name of a model, such as ``english-names``: see ``dovetail models``.
     Where the kind is known, ``Tagger.load(path)`` tells it to editors and type checkers as well.
     """
     from dovetail.modelfile import load_model
+    from dovetail.shipped import located
 
-    found = embedded(ENGLISH_MODEL) if path is None else path
+    found = embedded(ENGLISH_MODEL) if path is None else located(path)
     kind = load_model(found)[0].get("kind")
     if kind not in _KINDS:
         raise ModelFileError(f"{found}: this is a file of kind {kind!r}, not a model that can be loaded by itself")
@@ -165,17 +169,18 @@ def class_of(kind: str) -> Any:
 
 
 def embedded(name: str) -> Path:
-    """The path of a file that comes with dovetail: the English model, or the sample to train on.
+    """The path of a file that comes with dovetail: a model, its card, or the sample to train on.
 
     >>> embedded("sample-train.conll.gz").name
     'sample-train.conll.gz'
     """
-    from importlib.resources import files
-    from pathlib import Path
+    from dovetail.shipped import own_folder
 
-    if name not in _EMBEDDED:
-        raise DovetailError(f"no file {name!r} comes with dovetail; there are {', '.join(_EMBEDDED)}")
-    path = Path(str(files("dovetail").joinpath("data", name)))
-    if not path.is_file():
+    folder = own_folder()
+    path = folder / name
+    if path.is_file():
+        return path
+    if name in _EMBEDDED:
         raise DovetailError(f"this installation lacks the file {name!r}; install dovetail again")
-    return path
+    there = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
+    raise DovetailError(f"no file {name!r} comes with dovetail; there are {', '.join(there)}")

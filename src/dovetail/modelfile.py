@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import ModelFileError
+from dovetail.shipped import located
 from dovetail.text.files import atomic_writer
 
 FORMAT = "dovetail-model"
@@ -57,14 +58,9 @@ def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None
 
 
 def load_model(path: str | Path, kind: str | None = None) -> tuple[dict[str, Any], Arrays]:
-    """Read a model file: its header, and its arrays, mapped and read-only."""
-    try:
-        data = _bytes_of(Path(path))
-    except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
-        raise ModelFileError(f"{path}: cannot be read: {reason}") from None
-    except (EOFError, zlib.error):
-        raise ModelFileError(f"{path}: the compressed file is cut short or damaged; copy it again") from None
+    """Read a model file, or a model that is known by name: its header, and its arrays, mapped and read-only."""
+    path = located(path)
+    data = _data(path)
     header, described, first = _header(path, data)
     if kind is not None and header.get("kind") != kind:
         raise ModelFileError(f"{path}: this is a model of kind {header.get('kind')!r}, not {kind!r}")
@@ -77,6 +73,23 @@ def load_model(path: str | Path, kind: str | None = None) -> tuple[dict[str, Any
             raise ModelFileError(f"{path}: the file is damaged (there is no {other!r}); copy or train it again")
         arrays[name] = arrays[other]
     return header, arrays
+
+
+def load_header(path: str | Path) -> dict[str, Any]:
+    """The header of a model file alone: quick, since its arrays are not looked at."""
+    path = located(path)
+    return _header(path, _data(path))[0]
+
+
+def _data(path: Path) -> NDArray[np.uint8]:
+    """The bytes of a file, or an error that a user understands."""
+    try:
+        return _bytes_of(path)
+    except OSError as error:
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        raise ModelFileError(f"{path}: cannot be read: {reason}") from None
+    except (EOFError, zlib.error):
+        raise ModelFileError(f"{path}: the compressed file is cut short or damaged; copy it again") from None
 
 
 def _plain(value: object) -> object:

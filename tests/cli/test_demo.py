@@ -29,4 +29,4 @@ def test_without_its_files(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
     code, out, err = run("demo")
     assert (code, out) == (2, "")
-    assert "this installation lacks the file 'english-ner.dovetail'" in err
+    assert "this installation lacks the file 'english-names.dovetail'" in err

@@ -79,7 +79,7 @@ def test_the_english_model_needs_no_name(run: Run) -> None:
     assert code == 0
     assert "labels      3: LOC, ORG, PER\n" in out
     assert "CC BY-SA" in out
-    card = dovetail.embedded("english-ner.md").read_text(encoding="utf-8")
+    card = dovetail.embedded("english-names.md").read_text(encoding="utf-8")
     weights = re.search(r"^weights +(\S+) weights$", out, re.MULTILINE)
     assert weights is not None
     assert f"{weights[1]} weights" in " ".join(card.split())

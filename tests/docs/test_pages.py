@@ -24,6 +24,7 @@ COMMANDS = {
     "pipeline": "pipelines.md#One file",
     "pool": "pools.md#Models that you have",
     "info": "model-file.md#What is in it",
+    "models": "models.md#The list",
     "train dependency": "dependencies.md",
     "train entailment": "entailment.md",
     "train joint": "joint.md",

@@ -19,6 +19,7 @@ from dovetail.cli import (
     evaluate,
     explain,
     info,
+    models,
     pipeline,
     pool,
     select,
@@ -37,8 +38,8 @@ app = Commands(
 app.command()(annotate.annotate)
 app.add_typer(train.app, name="train")
 for command in (
-    evaluate.evaluate, pipeline.pipeline, pool.pool, explain.explain, info.info, demo.demo, select.select,
-    curve.simulate, curve.curve, two_languages.project, two_languages.annotate_pair,
+    evaluate.evaluate, pipeline.pipeline, pool.pool, explain.explain, info.info, models.models, demo.demo,
+    select.select, curve.simulate, curve.curve, two_languages.project, two_languages.annotate_pair,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(cluster.app, name="cluster")

@@ -12,7 +12,6 @@ from dovetail.cli import options
 from dovetail.cli.console import count
 from dovetail.cli.options import argument
 from dovetail.cli.paths import Reads
-from dovetail.cli.scores import label_of
 from dovetail.cli.train.training import STOPPED, file_size
 
 WIDTH = 80
@@ -21,7 +20,7 @@ WEIGHTS = ("weight", "value", "code")
 
 
 def info(
-    model: Path | None = argument("MODEL", "A model file.", Reads(), shown=options.ENGLISH),
+    model: Path | None = argument("MODEL", "A model file, or the name of a model.", Reads(), shown=options.ENGLISH),
     as_json: bool = options.AS_JSON,
 ) -> None:
     """Show what is in a model file: labels, features, scores.
@@ -29,9 +28,11 @@ def info(
     It also says which layers the model needs in its input besides the words, if any.
     """
     import dovetail
+    from dovetail.catalogue import labels_of
     from dovetail.modelfile import load_model
+    from dovetail.shipped import located
 
-    path = model if model is not None else dovetail.embedded(dovetail.ENGLISH_MODEL)
+    path = located(model) if model is not None else dovetail.embedded(dovetail.ENGLISH_MODEL)
     found = dovetail.load(path)
     header, arrays = load_model(path)
     weights = sum(array.size for name, array in arrays.items() if _holds_weights(name, arrays))
@@ -43,7 +44,7 @@ def info(
         "weights": weights,
         "needs": list(getattr(found, "needs", ())),
         "predicts": list(getattr(found, "predicts", ())),
-        "labels": _labels(header),
+        "labels": labels_of(header),
         "domains": list(header.get("domains", ())),
         "templates": _templates(header),
         "resources": {name: resource["kind"] for name, resource in header.get("resources", {}).items()},
@@ -63,16 +64,6 @@ def _vocabulary(arrays: Mapping[str, Any]) -> dict[str, Any]:
     """What an aligner has learnt, in numbers."""
     words = {side: int(arrays[f"{side}.seen"].size) for side in ("source", "target")}
     return {"words": words, "links": {"pairs of words": int(arrays["pairs"].size)}}
-
-
-def _labels(header: Mapping[str, Any]) -> list[str]:
-    """What a model can answer: labels of entities or words, relations, or constituents and then entities."""
-    if "labels" in header:
-        return list(dict.fromkeys(label_of(tag) for tag in header["labels"] if tag != "O"))
-    if header.get("relations"):
-        return list(header["relations"]["labels"])
-    whole = {label for _, label, role in header.get("grammar", {}).get("symbols", ()) if role == 0}
-    return sorted(whole) + list(header.get("joint", {}).get("types", ()))
 
 
 def _templates(header: Mapping[str, Any]) -> list[str]:

@@ -84,7 +84,9 @@ def spelled_out(function: Function) -> Function:
 
 
 ENGLISH = "dovetail's English model"
-MODEL = option("FILE", "The model file.", Reads(english=True), short="-m", shown=ENGLISH)
+MODEL = option(
+    "FILE", "The model file, or the name of a model (dovetail models).", Reads(english=True), short="-m", shown=ENGLISH
+)
 DOMAIN = option("NAME", "The domain of the text, for a model of several domains.", shown="what all domains share")
 CORPUS_FORMAT = option(
     "FORMAT", f"Format of the input files: {one_of(CorpusFormat)}.", shown="from the file name, else conll"

@@ -14,6 +14,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import dovetail
 from dovetail.errors import DovetailError
+from dovetail.shipped import find
 
 READ_IN_FOLDERS = (".txt", ".ann", ".paths", ".clusters", ".gz")
 """Endings of the files that are read where a folder is given: texts, annotations, clusters."""
@@ -121,7 +122,7 @@ def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[F
     if path == "-":
         yield from filter(None, [_identity(sys.stdin)])
         return
-    file = Path(path)
+    file = _file(path)
     together = [file]
     if _is_folder(file):
         together = [f for f in file.rglob("*") if f.suffix in READ_IN_FOLDERS] if role.folders else []
@@ -133,6 +134,12 @@ def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[F
         endings = [ending.strip() for ending in str(values["languages"]).split(",")]
         together += [Path(f"{path}.{ending}{packed}") for ending in endings for packed in ("", ".gz")]
     yield from filter(None, map(_identity, together))
+
+
+def _file(path: str) -> Path:
+    """A file that is named by its path, or a model by its name."""
+    model = find(path)
+    return model if model is not None and not os.path.lexists(path) else Path(path)
 
 
 def _named_inside(file: Path) -> list[Path]:

@@ -29,6 +29,7 @@ from dovetail.modelfile import Arrays, load_model, save_model
 from dovetail.models.base import Estimator, fitting
 from dovetail.models.tagging import prefixed
 from dovetail.pipeline.stage import Stage
+from dovetail.shipped import located
 from dovetail.version import __version__
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _told_stages(about: dict[str, Any], path: Path, functions: Functions) -> lis
     how = {key: about[key] for key in ("reads", "writes", "temperature") if key in about}
     if "model" not in about:
         return [Stage(name, _function(name, functions, path), **how)]
-    model: Any = _front().load(path.parent / str(about["model"]))
+    model: Any = _front().load(located(str(about["model"]), path.parent))
     if hasattr(model, "model_of"):
         model = model.model_of(about.get("domain"))
     if not isinstance(model, Estimator):

@@ -21,7 +21,7 @@ FILE, FILES, NAMED = Path | None, list[Path] | None, list[str] | None
 PAIR = Reads(named=True)
 CLUSTER_FILES = Writes(inside=("brown.paths", "exchange.paths", "fine.paths"))
 UNLABELLED = "Raw text to make word clusters from, words separated by spaces (may be .gz); may be repeated."
-HINTS = "Another tagger whose answers are features: english (the model that comes with dovetail), or NAME=FILE."
+HINTS = "Another tagger whose answers are features: english, another name of a model, or NAME=FILE."
 EXPECTATIONS = (
     "Sentences that nobody has labelled, with what is expected of their labels, as dovetail project writes them."
 )

@@ -123,18 +123,21 @@ def raw_sentences(paths: Sequence[Path], encoding: str, words: int) -> tuple[lis
 
 
 def read_hints(given: Sequence[str], taken: Iterable[str]) -> dict[str, Any]:
-    """Other taggers by name, from NAME=FILE, or ``english`` for the model that comes with dovetail."""
-    from dovetail import ENGLISH_MODEL, embedded
+    """Other taggers by name, from NAME=FILE, or from the name of a model that comes with dovetail: ``english``."""
     from dovetail.models.hints import Hints
+    from dovetail.shipped import find, named
 
     names, found = set(taken), {}
     for one in given:
         name, equals, file = one.partition("=")
-        if not name or (equals and not file) or (not equals and one != "english"):
-            raise DovetailError(f"--hints {one}: give english, or another tagger as NAME=FILE")
+        if not equals and find(one) is not None:
+            name, file = one.replace("-", "_"), one
+        if not (name and file):
+            there = ", ".join(name for name in named() if name.endswith("-names"))
+            raise DovetailError(f"--hints {one}: give english, {there}, or another tagger as NAME=FILE")
         if name in names or name in found:
             raise DovetailError(f"--hints {one}: the name {name!r} is taken by another resource; use another one")
-        found[name] = Hints.read(file or embedded(ENGLISH_MODEL))
+        found[name] = Hints.read(file)
     return found
 
 
