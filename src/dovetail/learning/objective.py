@@ -101,30 +101,52 @@ class Objective:
             return self._dealt(weight, np.arange(self.items) if which is None else which, out)
         if self.noise is not None:
             return self.noise.noised(self.scorer, self.loss, self.gold(which), weight, which, out)
+        if which is None and self.scorer.stretches:
+            return self._by_stretches(weight, out)
         value, slope = self.loss(self.scorer.batch(weight, which), *self.gold(which))
         self.scorer.backward(slope, out, which)
         return value
 
+    def _by_stretches(self, weight: Floats, out: Floats) -> float:
+        """The same for all sentences, stretch by stretch: with the scores of one at a time."""
+        scorer, total = self.scorer, 0.0
+        sums = scorer.begin_stretches(weight, out)
+        for stretch in scorer.stretches:
+            value, slope = self.loss(scorer.stretch(weight, stretch), *self.gold(np.arange(*stretch)))
+            scorer.add_stretch(slope, stretch, sums)
+            total += value
+        scorer.end_stretches(sums)
+        return total
+
     def _dealt(self, weight: Floats, which: Integers, out: Floats) -> float:
-        """The same for sentences that come one by one: long ones first, dealt out in turn, on several threads."""
+        """The same for sentences that come one by one, dealt out in turn, on several threads."""
         if not self._sums:
             self._sums = [np.zeros(self.parameters) for _ in range(SHARDS)]
-        order = sorted(which.tolist(), key=lambda i: (-self.scorer.work(i), i))
 
         def work(shard: int) -> float:
             self._sums[shard][:] = 0.0
-            total = 0.0
-            for i in order[shard::SHARDS]:
-                one = np.array([i])
-                value, slope = self.loss(self.scorer.batch(weight, one), *self.gold(one))
-                self.scorer.backward(slope, self._sums[shard], one)
-                total += value
-            return total
+            return self.one_by_one(weight, shard_of(self.scorer, which, shard), self._sums[shard])
 
         loss = sum(run_shards(work, range(SHARDS), self.scorer.threads))
         for part in self._sums:
             out += part
         return loss
+
+    def one_by_one(self, weight: Floats, which: Integers, out: Floats) -> float:
+        """The loss on some sentences, one after the other; its gradient is added to out [parameters]."""
+        total = 0.0
+        for i in which.tolist():
+            one = np.array([i])
+            value, slope = self.loss(self.scorer.batch(weight, one), *self.gold(one))
+            self.scorer.backward(slope, out, one)
+            total += value
+        return total
+
+
+def shard_of(scorer: Scorer[Any], which: Integers, shard: int) -> Integers:
+    """One of the shards that sentences are dealt out to, long ones first."""
+    order = sorted(which.tolist(), key=lambda i: (-scorer.work(i), i))
+    return np.array(order[shard::SHARDS], dtype=np.int64)
 
 
 @dataclass(eq=False)

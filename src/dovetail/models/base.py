@@ -116,17 +116,21 @@ class Estimator(Annotator):
         checkpoint: str | Path | None = None,
         progress: Callable[[Progress], None] | None = None,
         doing: Callable[[str], None] | None = None,
+        sharing: Any = None,
     ) -> Self:
         """Train. With ``dev``, keep the weights that score best there and stop when they no longer get better.
 
         Without, models that have the setting ``cross_validate`` choose by parts of the training data what dev would.
         ``y`` has the answers, where the sentences ``X`` do not. ``init`` starts from another model's weights.
         ``checkpoint`` names a file from which training goes on if it exists, and which is deleted at the end.
-        ``progress`` hears of every pass, ``doing`` of what is being prepared. Ctrl-C ends training early with the best
-        weights so far; before the first pass, and while parts are held out, there are none, and it is raised.
+        ``progress`` hears of every pass, ``doing`` of what is being prepared. ``sharing`` shares the passes out over
+        several machines, with the same result: ``dovetail.machines.objective.Ray()``. Ctrl-C ends training early with
+        the best weights so far; before the first pass, and while parts are held out, there are none, and it is raised.
         """
         self.check_settings()
-        run = Run(init, checkpoint, progress, doing or (lambda what: None))
+        if sharing is not None and (self._optimiser_name() != "lbfgs" or self._setting("pool") is not None):
+            raise DovetailError("whole passes are shared out: use the optimiser lbfgs, and no pool")
+        run = Run(init, checkpoint, progress, doing or (lambda what: None), sharing)
         self.card_, self.layers_ = {}, LayerTaggers()
         corpus = self._examples(X, y, "training")
         held_out = self._examples(dev, None, "dev") if dev is not None else None
@@ -257,7 +261,8 @@ class Estimator(Annotator):
         if passes is not None:
             optimiser = replace(optimiser, limit=passes)
         hints = {"curvature": training.curvature()} if isinstance(optimiser, LBFGS) else {}
-        return optimiser.minimise(training.objective, training.prior, start, monitor, resume, **hints)
+        with run.shared(training.objective) as objective:
+            return optimiser.minimise(objective, training.prior, start, monitor, resume, **hints)
 
     def _checkpoint(self, training: Any, start: Any, run: Run) -> Checkpoint | None:
         """Where the run is saved, and taken up again, if a user wants it."""

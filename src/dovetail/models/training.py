@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,15 @@ class Run(NamedTuple):
     checkpoint: str | Path | None
     progress: Callable[[Progress], None] | None
     doing: Callable[[str], None]
+    sharing: Any = None
+    """What shares the passes over the data out, if anything does: see ``dovetail.machines``."""
+
+    def shared(self, objective: Any) -> AbstractContextManager[Any]:
+        """The objective, worked on by several machines where that is asked for."""
+        if self.sharing is None:
+            return nullcontext(objective)
+        found: AbstractContextManager[Any] = self.sharing.shared(objective, self.doing)
+        return found
 
 
 def uninterrupted(model: Any) -> Any:

@@ -18,6 +18,8 @@ from dovetail.sparse import SparseGradient
 from dovetail.threads import block_ranges, ranges_of, run_ranges
 
 Floats = NDArray[np.float64]
+Stretch = tuple[int, int]
+"""Tokens that follow each other: from the first to the last, which is not one of them."""
 
 
 class Layout(NamedTuple):
@@ -101,23 +103,37 @@ def rows_of(design: Design) -> Rows:
     return Rows(design.row_ptr, design.row_feature, np.empty(0) if design.row_value is None else design.row_value)
 
 
-def score(
-    design: Design, layout: Layout, weight: NDArray[np.floating], threads: int = 1, out: Floats | None = None,
-    table: Floats | None = None,
-) -> Floats:  # fmt: skip
-    """Potentials of every token, [tokens, outputs]; ``out`` and ``table`` [rows, outputs] are space to work in."""
+def table_of(
+    design: Design, layout: Layout, weight: NDArray[np.floating], threads: int = 1, table: Floats | None = None
+) -> Floats:
+    """What the features of every row score, [rows, outputs]; ``table`` is space for it."""
     if table is None:
         table = np.empty((len(design.row_ptr) - 1, layout.outputs))
     rows = (rows_of(design), layout, weight, table)
     run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, threads)
-    result = np.empty((design.tokens, layout.outputs)) if out is None else out
-    tokens = ((design.links, design.offsets, design.feature_index), table, layout, weight, result)
+    return table
+
+
+def score(
+    design: Design, layout: Layout, weight: NDArray[np.floating], threads: int = 1, out: Floats | None = None,
+    table: Floats | None = None, stretch: Stretch | None = None,
+) -> Floats:  # fmt: skip
+    """Potentials of every token, [tokens, outputs], or of those of a stretch; ``out`` has space for them.
+
+    ``table``: that of the rows, if it is there already.
+    """
+    if table is None:
+        table = table_of(design, layout, weight, threads)
+    origin, behind = stretch or (0, design.tokens)
+    result = np.empty((behind - origin, layout.outputs)) if out is None else out[: behind - origin]
+    tokens = ((design.links, design.offsets, design.feature_index), table, layout, weight, result, origin)
 
     def score_tokens(lo: int, hi: int) -> None:
+        lo, hi = lo + origin, hi + origin
         begin, end = np.searchsorted(design.offsets, lo, side="right") - 1, np.searchsorted(design.offsets, hi)
         kernels.token_scores(*tokens, lo, hi, int(begin), int(end))
 
-    run_ranges(score_tokens, design.tokens, threads)
+    run_ranges(score_tokens, behind - origin, threads)
     return result
 
 
@@ -168,31 +184,71 @@ class LinearScorer:
         smaller = Layout(narrow(before[layout.ptr]), layout.label[kept], layout.outputs)
         return LinearScorer(design, smaller, self.inverse, self.scale[kept], self.threads)
 
-    def forward(self, weight: Floats) -> Floats:
-        """Potentials [tokens, outputs] under ``weight`` [parameters]; the array is used again by the next call."""
-        if self._scores is None or self._scaled is None:
-            self._scores = np.empty((self.design.tokens, self.layout.outputs))
-            self._scaled = np.empty(self.layout.parameters)
-        (np.divide if self.spelled else np.multiply)(weight, self.scale, out=self._scaled)
-        return score(self.design, self.layout, self._scaled, self.threads, self._scores, self._row_table())
+    def forward(self, weight: Floats, stretch: Stretch | None = None) -> Floats:
+        """Potentials [tokens, outputs] under ``weight`` [parameters]; the array is used again by the next call.
 
-    def _row_table(self) -> Floats:
-        """Space for a number for every row and output, shared by both directions."""
+        Those of a ``stretch`` alone are under the weights that ``begin`` was given.
+        """
+        if stretch is None:
+            self.begin(weight)
+        origin, behind = stretch or (0, self.design.tokens)
+        size = behind - origin
+        if self._scores is None or len(self._scores) < size:
+            self._scores = np.empty((size, self.layout.outputs))
+        return score(self.design, self.layout, self._weights(), self.threads, self._scores, self.row_table, stretch)
+
+    def begin(self, weight: Floats) -> None:
+        """Score all rows, for ``forward`` to read."""
+        scaled = self._weights()
+        (np.divide if self.spelled else np.multiply)(weight, self.scale, out=scaled)
+        table_of(self.design, self.layout, scaled, self.threads, self.row_table)
+
+    def _weights(self) -> Floats:
+        """Space for the weights, each times the value of its feature."""
+        if self._scaled is None:
+            self._scaled = np.empty(self.layout.parameters)
+        return self._scaled
+
+    @property
+    def row_table(self) -> Floats:
+        """Space for a number for every row and output."""
         if self._rows is None:
             self._rows = np.empty((len(self.design.row_ptr) - 1, self.layout.outputs))
         return self._rows
 
     def backward(self, gradient: Floats, out: Floats | None = None) -> Floats:
         """The gradient [parameters] from the gradient of the potentials [tokens, outputs]; ``out`` is space for it."""
-        inverse, rows = self.links_back, self._row_table()
-        scatter = (self.design.links, self.design.offsets, gradient, rows)
-        run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), self.row_ranges, self.threads)
-        out = np.empty(self.layout.parameters) if out is None else out
-        links = (inverse.feature_rows, inverse.feature_value, inverse.feature_tokens, self.layout)
-        rest = (gradient, rows, out)
-        run_ranges(lambda lo, hi: kernels.feature_gradients(*links, *rest, lo, hi), self.feature_ranges, self.threads)
-        out *= self.value
+        if out is None:
+            out = np.empty(self.layout.parameters)
+        out[:] = 0.0
+        self.end(self.backward_stretch(gradient, out, space=self.row_table), out)
         return out
+
+    def backward_stretch(
+        self, gradient: Floats, out: Floats, stretch: Stretch | None = None, space: Floats | None = None
+    ) -> Floats:
+        """The gradient of the scores of rows, [rows, outputs], from that of the potentials of a stretch.
+
+        What comes from the tokens themselves is added to ``out`` [parameters]. ``end`` makes one of both, once the
+        tables of all stretches are added up in order.
+        """
+        inverse, offsets = self.links_back, self.design.offsets
+        origin, behind = stretch or (0, self.design.tokens)
+        begin, end = np.searchsorted(offsets, origin, side="right") - 1, np.searchsorted(offsets, behind)
+        if space is None:
+            space = np.empty((len(self.design.row_ptr) - 1, self.layout.outputs))
+        scatter = (self.design.links, offsets, gradient, space, origin, behind, int(begin), int(end))
+        run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), self.row_ranges, self.threads)
+        if len(inverse.feature_tokens.items):
+            at = (inverse.feature_tokens, self.layout, gradient, origin, behind, out)
+            run_ranges(lambda lo, hi: kernels.direct_gradients(*at, lo, hi), self.feature_ranges, self.threads)
+        return space
+
+    def end(self, rows: Floats, out: Floats) -> None:
+        """Add to ``out`` [parameters] what the gradient of the scores of all rows says, and scale it."""
+        inside = (self.links_back.feature_rows, self.links_back.feature_value, self.layout, rows, out)
+        run_ranges(lambda lo, hi: kernels.feature_gradients(*inside, lo, hi), self.feature_ranges, self.threads)
+        out *= self.value
 
     def squared(self) -> LinearScorer:
         """The same with squared values: from squared weights to ``sum of (value * weight)**2``, and back.

@@ -2,7 +2,8 @@
 
 Parameters are sparse: those of feature f are ``ptr[f]`` to ``ptr[f + 1]``, and parameter p speaks for output
 ``label[p]``. Every loop takes a range lo..hi, so that threads can share the work; each output is written by one thread
-in one order, so that the bits do not depend on their number.
+in one order, so that the bits do not depend on their number. Scores and slopes may be those of some sentences alone, a
+stretch of the corpus: their first row is that of the stretch's first token.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.compile.links import row_at
-from dovetail.kernel import kernel
+from dovetail.kernel import kernel, steady
 
 Floats: TypeAlias = NDArray[Any]
 Integers: TypeAlias = NDArray[Any]
@@ -66,23 +67,27 @@ def row_scores(rows: Rows, layout: Any, weight: Floats, out: Floats, lo: int, hi
 
 @kernel
 def token_scores(
-    design: Any, table: Floats, layout: Any, weight: Floats, out: Floats, lo: int, hi: int, begin: int, end: int
-) -> None:
-    """``out[t] = sum of table rows + sum of weights of the token's own features``, for tokens lo..hi. out: [N, L]. The
-    tokens are those of sentences begin..end, of which the first and the last may be cut. Slot by slot, so that the rows
-    of one block stay in the cache while the tokens flow by. design: links, offsets, feature_index."""
+    design: Any, table: Floats, layout: Any, weight: Floats, out: Floats, origin: int, lo: int, hi: int, begin: int,
+    end: int,
+) -> None:  # fmt: skip
+    """``out[t] = sum of table rows + sum of weights of the token's own features``, for tokens lo..hi.
+
+    out: [N, L] of the stretch that begins with token ``origin``. The tokens are those of sentences begin..end, of which
+    the first and the last may be cut. Slot by slot, so that the rows of one block stay in the cache while the tokens
+    flow by. design: links, offsets, feature_index.
+    """
     links, offsets, feature_index = design
     ptr, label, outputs = layout
     for t in range(lo, hi):
         for y in range(outputs):
-            out[t, y] = 0.0
+            out[t - origin, y] = 0.0
     for k in range(len(links.source)):
         for i in range(begin, end):
             for t in range(max(lo, offsets[i]), min(hi, offsets[i + 1])):
                 r = row_at(links, k, t, offsets[i], offsets[i + 1])
                 if r >= 0:
                     for y in range(outputs):
-                        out[t, y] += table[r, y]
+                        out[t - origin, y] += table[r, y]
     for t in range(lo, hi):
         for k in range(feature_index.shape[1]):
             f = feature_index[t, k]
@@ -90,17 +95,23 @@ def token_scores(
                 first = ptr[f]
                 if ptr[f + 1] - first == outputs:
                     for y in range(outputs):
-                        out[t, y] += weight[first + y]
+                        out[t - origin, y] += weight[first + y]
                 else:
                     for p in range(first, ptr[f + 1]):
-                        out[t, label[p]] += weight[p]
+                        out[t - origin, label[p]] += weight[p]
 
 
 @kernel
-def row_gradients(links: Any, offsets: Integers, gradient: Floats, out: Floats, lo: int, hi: int) -> None:
-    """``out[r] = sum of gradient[t]`` over the tokens that point to row r, for rows lo..hi. out: [R, L]. Slot by slot,
-    as in :func:`token_scores`. A thread reads all tokens of the blocks that its rows lie in, which costs less than a
-    list of tokens for every row."""
+def row_gradients(
+    links: Any, offsets: Integers, gradient: Floats, out: Floats, origin: int, behind: int, begin: int, end: int,
+    lo: int, hi: int,
+) -> None:  # fmt: skip
+    """``out[r] = sum of gradient[t]`` over the tokens origin..behind that point to row r, for rows lo..hi.
+
+    gradient: [N, L] of these tokens, which are those of sentences begin..end; out: [R, L]. Slot by slot, as in
+    :func:`token_scores`. A thread reads all tokens of the blocks that its rows lie in, which costs less than a list of
+    tokens for every row.
+    """
     outputs = out.shape[1]
     for r in range(lo, hi):
         for y in range(outputs):
@@ -108,12 +119,12 @@ def row_gradients(links: Any, offsets: Integers, gradient: Floats, out: Floats, 
     for k in range(len(links.source)):
         if links.base[k] >= hi or links.end[k] <= lo:
             continue
-        for i in range(len(offsets) - 1):
-            for t in range(offsets[i], offsets[i + 1]):
+        for i in range(begin, end):
+            for t in range(max(origin, offsets[i]), min(behind, offsets[i + 1])):
                 r = row_at(links, k, t, offsets[i], offsets[i + 1])
                 if lo <= r < hi:
                     for y in range(outputs):
-                        out[r, y] += gradient[t, y]
+                        out[r, y] += gradient[t - origin, y]
 
 
 @kernel
@@ -127,16 +138,14 @@ def count_tokens(links: Any, offsets: Integers, count: Integers) -> None:
                     count[r] += 1
 
 
-@kernel
+@steady
 def feature_gradients(
-    inside: Lists, value: Floats, at: Lists, layout: Any, gradient: Floats, row_gradient: Floats, out: Floats,
-    lo: int, hi: int,
-) -> None:  # fmt: skip
-    """The gradient of every parameter of features lo..hi, out [P]. From the rows that they are in, with what value, and
-    from the tokens that they are at."""
+    inside: Lists, value: Floats, layout: Any, row_gradient: Floats, out: Floats, lo: int, hi: int
+) -> None:
+    """Add to ``out`` [P], for features lo..hi, the gradient of every parameter from the rows that its feature is in."""
     ptr, label, _ = layout
     weighted = len(value) > 0
-    total = np.empty(gradient.shape[1])
+    total = np.empty(row_gradient.shape[1])
     for f in range(lo, hi):
         first, last = ptr[f], ptr[f + 1]
         rows = inside.ptr[f + 1] - inside.ptr[f]
@@ -148,23 +157,47 @@ def feature_gradients(
                 for y in range(len(total)):
                     total[y] += factor * row_gradient[inside.items[e], y]
             for p in range(first, last):
-                out[p] = total[label[p]]
-        else:
+                out[p] += total[label[p]]
+        elif rows > 0:
             for p in range(first, last):
                 sum_rows = 0.0
                 for e in range(inside.ptr[f], inside.ptr[f + 1]):
                     sum_rows += row_gradient[inside.items[e], label[p]]
-                out[p] = sum_rows
-        if last - first == len(total):
-            for e in range(at.ptr[f], at.ptr[f + 1]):
-                for y in range(len(total)):
-                    out[first + y] += gradient[at.items[e], y]
+                out[p] += sum_rows
+
+
+@steady
+def direct_gradients(
+    at: Lists, layout: Any, gradient: Floats, origin: int, end: int, out: Floats, lo: int, hi: int
+) -> None:
+    """Add to ``out`` [P], for features lo..hi, the gradient from the tokens origin..end that their features are at.
+
+    gradient: [N, L] of these tokens. Each parameter has one sum of them, which is added at once.
+    """
+    ptr, label, _ = layout
+    total = np.empty(gradient.shape[1])
+    for f in range(lo, hi):
+        low, high = at.ptr[f], at.ptr[f + 1]
+        if low == high:
             continue
+        low += np.searchsorted(at.items[low:high], origin)
+        if low == high or at.items[low] >= end:
+            continue
+        first, last = ptr[f], ptr[f + 1]
+        whole = last - first == len(total)
         for p in range(first, last):
-            sum_tokens = 0.0
-            for e in range(at.ptr[f], at.ptr[f + 1]):
-                sum_tokens += gradient[at.items[e], label[p]]
-            out[p] += sum_tokens
+            total[label[p]] = 0.0
+        while low < high and at.items[low] < end:
+            t = at.items[low] - origin
+            if whole:
+                for y in range(len(total)):
+                    total[y] += gradient[t, y]
+            else:
+                for p in range(first, last):
+                    total[label[p]] += gradient[t, label[p]]
+            low += 1
+        for p in range(first, last):
+            out[p] += total[label[p]]
 
 
 @kernel

@@ -6,8 +6,9 @@ is, and each structure puts those scores together in its own way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,11 +17,14 @@ from numpy.typing import NDArray
 from dovetail.arrays import taken
 from dovetail.scorers.contract import Floats, Items, Scorer
 from dovetail.scorers.hidden import HiddenScorer
-from dovetail.scorers.linear import LinearScorer
+from dovetail.scorers.linear import LinearScorer, Stretch
 from dovetail.scorers.variance import Variance, variance_of
 from dovetail.sparse import SparseGradient
+from dovetail.threads import sentence_shards
 
 Scores = dict[str, Floats]
+STRETCHES, STRETCH = 8, 100_000
+"""A corpus is cut into so many stretches at most, and none of less than about so many tokens."""
 Tables = Mapping[str, Floats]
 
 
@@ -54,6 +58,24 @@ class Form(Protocol):
 
 
 @dataclass
+class Sums:
+    """What stretches of a corpus add to a gradient: the slopes of rows [rows, outputs], and of what is not in any.
+
+    ``rows``: of each part; ``rest`` [parameters]: of features at single tokens, and of the tables.
+    """
+
+    rows: Scores
+    rest: Floats
+
+    def add_rows(self, part: str, rows: Floats) -> None:
+        """Add the rows of the stretch that comes next; those of the first are kept, and added to."""
+        if part in self.rows:
+            self.rows[part] += rows
+        else:
+            self.rows[part] = rows
+
+
+@dataclass
 class PartsScorer(Scorer[Any]):
     """A corpus with compiled features: the weights of its parts in order, then those of the tables."""
 
@@ -64,6 +86,8 @@ class PartsScorer(Scorer[Any]):
     begin: dict[str, int] = field(default_factory=dict, init=False)
     _latest: tuple[Scores, Items] = field(init=False, repr=False)
     _noised: dict[tuple[str, str], Variance] = field(default_factory=dict, init=False, repr=False)
+    _places: dict[tuple[str, Stretch], Stretch] = field(default_factory=dict, init=False, repr=False)
+    _spaces: dict[tuple[str, bool], Floats] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.items = len(self.offsets) - 1
@@ -81,6 +105,66 @@ class PartsScorer(Scorer[Any]):
     def of_tables(self, weight: Floats) -> Floats:
         """The weights, or the gradient, of the tables."""
         return weight[self.after_parts : self.after_parts + self.form.shared]
+
+    # stretches, one after the other
+
+    @cached_property
+    def stretches(self) -> Sequence[Stretch]:
+        """Ranges of sentences with about equal numbers of tokens; none where there is more than features."""
+        wanted = min(STRETCHES, int(self.offsets[-1]) // STRETCH)
+        if wanted < 2 or not all(isinstance(scorer, LinearScorer) for scorer in self.parts.values()):
+            return ()
+        return sentence_shards(self.offsets, wanted, 1)
+
+    def places(self, part: str, stretch: Stretch) -> Stretch:
+        """The places of a part that belong to some sentences, which follow each other as these do."""
+        if (part, stretch) not in self._places:
+            tokens = np.arange(self.offsets[stretch[0]], self.offsets[stretch[1]])
+            found = self.form.places(part, tokens) if len(tokens) else tokens
+            self._places[part, stretch] = (int(found.min()), int(found.max()) + 1) if len(found) else (0, 0)
+        return self._places[part, stretch]
+
+    def begin_stretches(self, weight: Floats, out: Floats) -> Sums:
+        """Score what all stretches have in common; nothing is added up yet in ``out`` [parameters], all zeros."""
+        for part, scorer in self._linear():
+            scorer.begin(self.of_part(part, weight))
+        return Sums({}, out)
+
+    def stretch(self, weight: Floats, stretch: Stretch) -> Any:
+        """The structures of a stretch, with their potentials."""
+        offsets = self.offsets[stretch[0] : stretch[1] + 1] - self.offsets[stretch[0]]
+        scores = {part: scorer.forward(weight, self.places(part, stretch)) for part, scorer in self._linear()}
+        self._latest = scores, offsets
+        return self.form.batch(scores, self.form.tables(self.of_tables(weight)), offsets, self.threads)
+
+    def add_stretch(self, slope: Any, stretch: Stretch, sums: Sums) -> None:
+        """Add what the slope of the potentials of a stretch, which ``stretch`` gave last, says of the gradient."""
+        slopes, shared = self.form.slopes(slope, *self._latest, self.threads)
+        for part, scorer in self._linear():
+            space = self._space(part, part not in sums.rows)
+            places, rest = self.places(part, stretch), self.of_part(part, sums.rest)
+            rows = scorer.backward_stretch(slopes[part], rest, places, space)
+            sums.add_rows(part, rows)
+        of_tables = self.of_tables(sums.rest)
+        of_tables += shared
+
+    def end_stretches(self, sums: Sums) -> None:
+        """Make the gradient of what all stretches have added up."""
+        for part, scorer in self._linear():
+            scorer.end(sums.rows[part], self.of_part(part, sums.rest))
+
+    def _space(self, part: str, first: bool) -> Floats:
+        """Where the rows of the first stretch are summed up, and then of all, or those of another."""
+        if (part, first) not in self._spaces:
+            self._spaces[part, first] = np.empty_like(self.parts[part].row_table)  # type: ignore[union-attr]
+        return self._spaces[part, first]
+
+    def _linear(self) -> Iterator[tuple[str, LinearScorer]]:
+        for part, scorer in self.parts.items():
+            assert isinstance(scorer, LinearScorer)
+            yield part, scorer
+
+    # everything at once, or some sentences
 
     def batch(self, weight: Floats, which: Items | None = None) -> Any:
         """The structures of all sentences, or of some, with their potentials under ``weight`` [parameters]."""

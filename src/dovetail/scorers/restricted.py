@@ -18,7 +18,23 @@ Numbers = NDArray[np.int64]
 def restricted(scorer: LinearScorer, first: int, last: int, outputs: Numbers) -> tuple[LinearScorer, Numbers]:
     """The scorer of sentences ``first`` to ``last`` (exclusive) and some outputs, in order. Also the numbers of its
     parameters among those of the whole scorer, [parameters]."""
-    design, kept = design_of(scorer.design, first, last)
+    offsets = scorer.design.offsets
+    low, high = int(offsets[first]), int(offsets[last])
+    return within(scorer, low, high, offsets[first : last + 1] - low, outputs)
+
+
+def stretch_of(scorer: LinearScorer, low: int, high: int) -> tuple[LinearScorer, Numbers]:
+    """The scorer of tokens ``low`` to ``high`` (exclusive), as ``restricted``; sentences may be cut at both ends."""
+    offsets = scorer.design.offsets
+    inside = offsets[(offsets > low) & (offsets < high)] - low
+    return within(scorer, low, high, np.array([0, *inside, high - low]), np.arange(scorer.layout.outputs))
+
+
+def within(
+    scorer: LinearScorer, low: int, high: int, offsets: Numbers, outputs: Numbers
+) -> tuple[LinearScorer, Numbers]:
+    """The scorer of tokens ``low`` to ``high`` (exclusive), in sentences with these ``offsets``, and some outputs."""
+    design, kept = design_of(scorer.design, low, high, offsets)
     whole = scorer.layout
     number = renumbering(outputs, whole.outputs)
     present = np.zeros(whole.size, dtype=np.bool_)
@@ -33,10 +49,8 @@ def restricted(scorer: LinearScorer, first: int, last: int, outputs: Numbers) ->
     return LinearScorer(design, layout, Inverse.of(design), scorer.scale[share], scorer.threads), share
 
 
-def design_of(design: Design, first: int, last: int) -> tuple[Design, Numbers]:
-    """The design of some sentences, and the features that fire there, [features left]."""
-    low, high = int(design.offsets[first]), int(design.offsets[last])
-    offsets = design.offsets[first : last + 1] - low
+def design_of(design: Design, low: int, high: int, offsets: Numbers) -> tuple[Design, Numbers]:
+    """The design of some tokens, and the features that fire there, [features left]."""
     links = design.links._replace(ids=np.ascontiguousarray(design.links.ids[:, low:high]))
     tokens = np.zeros(len(design.row_ptr) - 1, dtype=np.int64)
     count_tokens(links, offsets, tokens)

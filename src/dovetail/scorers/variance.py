@@ -24,7 +24,7 @@ from dovetail.kernel import kernel
 from dovetail.scorers import linear_kernels as kernels
 from dovetail.scorers.contract import Floats, Items
 from dovetail.scorers.linear import LinearScorer, rows_of
-from dovetail.scorers.linear_kernels import Lists, Some
+from dovetail.scorers.linear_kernels import Some
 from dovetail.threads import run_ranges
 
 UNITS = ("features", "words")
@@ -112,7 +112,7 @@ class OfWords:
         rows = (rows_of(design), layout, self._weight, self._rows)
         run_ranges(lambda lo, hi: kernels.row_scores(*rows, lo, hi), design.row_ptr, scorer.threads)
         tokens = (design.links, design.offsets, design.feature_index)
-        squares = (tokens, self._rows**2, layout, self._weight**2, self._out)
+        squares = (tokens, self._rows**2, layout, self._weight**2, self._out, 0)
 
         def score(lo: int, hi: int) -> None:
             begin, end = np.searchsorted(design.offsets, lo, side="right") - 1, np.searchsorted(design.offsets, hi)
@@ -127,20 +127,18 @@ class OfWords:
         assert self._slopes is not None
         assert self._weight is not None
         scorer, links = self.scorer, self.scorer.links_back
-        rows, slopes, gradient = self._rows, self._slopes, np.empty(len(out))
-        scatter = (scorer.design.links, scorer.design.offsets, slope, slopes)
+        rows, slopes, gradient = self._rows, self._slopes, np.zeros(len(out))
+        offsets = scorer.design.offsets
+        scatter = (scorer.design.links, offsets, slope, slopes, 0, scorer.design.tokens, 0, len(offsets) - 1)
         run_ranges(lambda lo, hi: kernels.row_gradients(*scatter, lo, hi), scorer.row_ranges, scorer.threads)
         slopes *= rows
-        empty = Lists(np.zeros_like(links.feature_rows.ptr), links.feature_rows.items[:0])
-
-        def gather(inside: Lists, value: Floats, at: Lists) -> None:
-            rest = (inside, value, at, scorer.layout, slope, slopes, gradient)
-            run_ranges(lambda lo, hi: kernels.feature_gradients(*rest, lo, hi), scorer.feature_ranges, scorer.threads)
-
-        gather(links.feature_rows, links.feature_value, empty)
+        inside = (links.feature_rows, links.feature_value, scorer.layout, slopes, gradient)
+        run_ranges(lambda lo, hi: kernels.feature_gradients(*inside, lo, hi), scorer.feature_ranges, scorer.threads)
         out += 2.0 * scorer.value * gradient
         if len(links.feature_tokens.items):
-            gather(empty, links.feature_value, links.feature_tokens)
+            gradient[:] = 0.0
+            at = (links.feature_tokens, scorer.layout, slope, 0, scorer.design.tokens, gradient)
+            run_ranges(lambda lo, hi: kernels.direct_gradients(*at, lo, hi), scorer.feature_ranges, scorer.threads)
             out += 2.0 * scorer.value * self._weight * gradient
 
     def forward_some(self, tokens: Items, base: int, weight: Floats) -> Floats:

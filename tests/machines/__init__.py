@@ -1,0 +1,1 @@
+"""Tests of what is shared out over several machines."""
