@@ -44,6 +44,7 @@ COMMANDS = {
     "align": "align.md#Options",
     "align-sentences": "align.md#Documents",
     "draw-links": "align.md#Picture",
+    "serve": "serve.md",
 }
 
 

@@ -97,7 +97,7 @@ def raw(client: TestClient, body: bytes, kind: str = "application/json", **heade
         (b'"text"', 422, "body: this must be a valid dictionary"),
         (b'{"text": "wrong"}', 422, "a.txt:3: no such word"),
         (b'{"text": "full"}', 429, "too much"),
-        (b'{"text": "bug"}', 500, "an unexpected fault of dovetail (ZeroDivisionError)"),
+        (b'{"text": "bug"}', 500, "unexpected error in dovetail (ZeroDivisionError)"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else None,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -199,6 +197,7 @@ def _write_details(documents: Iterable[Document], path: Path | str, model: Any, 
     ``marginals``, of a tagger an object from label to probability for each word.
     """
     from dovetail.text.files import atomic_writer
+    from dovetail.text.jsonl import compact_json, sentence_object
 
     kind = kind_of(model)
     of_words = span_chances if getattr(model, "kind", "") == "segmenter" else _labels
@@ -212,20 +211,11 @@ def _write_details(documents: Iterable[Document], path: Path | str, model: Any, 
                 more["k_best"] = [[{"probability": one.probability, **answer(one)} for one in all] for all in ranked]
             if marginals:
                 more["marginals"] = chances(model, sentences)
-            for fields, *values in zip(_objects(document), *more.values(), strict=True):
-                fields |= dict(zip(more, values, strict=True))
-                file.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
+            for sentence, *values in zip(document, *more.values(), strict=True):
+                fields = sentence_object(sentence, document) | dict(zip(more, values, strict=True))
+                file.write(f"{compact_json(fields)}\n")
 
 
 def _labels(tagger: Any, sentences: Any) -> list[Any]:
     tables = tagger.predict_marginals(sentences)
     return [[dict(zip(tagger.classes_, row, strict=True)) for row in table.tolist()] for table in tables]
-
-
-def _objects(document: Document) -> list[dict[str, Any]]:
-    """The sentences as JSON objects, as they are written without details."""
-    from dovetail.text.jsonl import write_jsonl
-
-    lines = io.StringIO()
-    write_jsonl([document], lines)
-    return [json.loads(line) for line in lines.getvalue().split("\n") if line]

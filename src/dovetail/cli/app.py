@@ -23,6 +23,7 @@ from dovetail.cli import (
     pipeline,
     pool,
     select,
+    serve,
     train,
     two_languages,
 )
@@ -47,6 +48,7 @@ app.command()(embed.embed)
 app.command()(align.align)
 app.command()(align_sentences.align_sentences)
 app.command()(draw_links.draw_links)
+app.command()(serve.serve)
 
 # Typer brings its own copy of click, or once imported the package: either way this is its UsageError.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]

@@ -16,6 +16,7 @@ from dovetail.cli.options import argument, option
 from dovetail.cli.pairs import explain_pairs, pairs_of
 from dovetail.cli.paths import Reads
 from dovetail.errors import DovetailError
+from dovetail.models.records import argument_record, constituent_record, token_record
 
 if TYPE_CHECKING:
     from dovetail.models.parser.estimator import Parser
@@ -80,7 +81,9 @@ def explain(
         for number, sentence, position in chosen
     ]
     if as_json:
-        print(json.dumps({"tokens": [_record(n, e, top) for n, e in explanations]}, ensure_ascii=False))
+        print(
+            json.dumps({"tokens": [{"token": n} | token_record(e, top) for n, e in explanations]}, ensure_ascii=False)
+        )
     elif explanations:
         print("\n\n".join(_paragraph(n, e, top) for n, e in explanations))
     else:
@@ -103,7 +106,7 @@ def _explain_trees(
         raise DovetailError(f"--span needs a single sentence, and the text has {len(sentences)}")
     found = [(sentence, why) for sentence in sentences for why in trees.explained(parser, sentence, spans)]
     if as_json:
-        print(json.dumps({"constituents": [trees.record(s, why, top) for s, why in found]}, ensure_ascii=False))
+        print(json.dumps({"constituents": [constituent_record(s, why, top) for s, why in found]}, ensure_ascii=False))
     else:
         print("\n\n".join(trees.paragraph(s, why, top) for s, why in found))
 
@@ -115,7 +118,7 @@ def _explain_roles(
         raise DovetailError(f"--span needs a single sentence, and the text has {len(sentences)}")
     found = list(roles.explained(labeller, sentences, token, spans))
     if as_json:
-        print(json.dumps({"arguments": [roles.record(s, why, top) for s, why in found]}, ensure_ascii=False))
+        print(json.dumps({"arguments": [argument_record(s, why, top) for s, why in found]}, ensure_ascii=False))
     elif found:
         print("\n\n".join(roles.paragraph(s, why, top) for s, why in found))
     else:
@@ -144,18 +147,3 @@ def _paragraph(number: int, explanation: Explanation, top: int) -> str:
     lines = [f"{number}  {explanation.word}  {explanation.tag} {probability:.3f}"]
     lines += [f"   or       {listed}"] if listed else []
     return "\n".join([*lines, *trees.evidence_lines(explanation.for_tag[:top], explanation.against_tag[:top])])
-
-
-def _record(number: int, explanation: Explanation, top: int) -> dict[str, Any]:
-    def listed(evidence: Sequence[Any]) -> list[dict[str, Any]]:
-        return [{"feature": e.feature, "tag": e.weight, "rival": e.against} for e in evidence[:top]]
-
-    return {
-        "token": number,
-        "word": explanation.word,
-        "tag": explanation.tag,
-        "rival": explanation.rival,
-        "alternatives": [{"tag": tag, "probability": p} for tag, p in explanation.alternatives],
-        "for": listed(explanation.for_tag),
-        "against": listed(explanation.against_tag),
-    }

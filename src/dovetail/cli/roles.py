@@ -15,7 +15,7 @@ from dovetail.errors import DovetailError
 if TYPE_CHECKING:
     from dovetail.models.answer import Answer
     from dovetail.models.roles.estimator import RoleLabeller
-    from dovetail.models.roles.explain import ArgumentExplanation, RoleEvidence
+    from dovetail.models.roles.explain import ArgumentExplanation
     from dovetail.text.frames import Frame
     from dovetail.text.sentence import Sentence
 
@@ -126,23 +126,3 @@ def paragraph(sentence: Sentence, why: ArgumentExplanation, top: int) -> str:
         f"   or       {others}",
     ]
     return "\n".join([*lines, *evidence_lines(why.for_it[:top], why.against_it[:top])])
-
-
-def record(sentence: Sentence, why: ArgumentExplanation, top: int) -> dict[str, Any]:
-    """An explanation for programs."""
-
-    def listed(evidence: Sequence[RoleEvidence]) -> list[dict[str, Any]]:
-        return [{"feature": e.feature, "margin": e.margin} for e in evidence[:top]]
-
-    return {
-        "predicate": why.predicate,
-        "start": why.start,
-        "end": why.end,
-        "words": list(sentence.words[why.start : why.end]),
-        "label": why.label,
-        "probability": why.probability,
-        "rival": why.rival,
-        "alternatives": [{"label": label, "probability": p} for label, p in why.alternatives[:10]],
-        "for": listed(why.for_it),
-        "against": listed(why.against_it),
-    }

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from dovetail.cli import nested
 from dovetail.cli.scores import f1_interval
 from dovetail.errors import DovetailError
+from dovetail.models.records import rival_text
 
 if TYPE_CHECKING:
     from dovetail.models.answer import Answer
     from dovetail.models.parser.estimator import Parser
-    from dovetail.models.parser.explain import ConstituentExplanation, TreeEvidence
+    from dovetail.models.parser.explain import ConstituentExplanation
     from dovetail.text.sentence import Sentence
 
 
@@ -147,16 +148,8 @@ def paragraph(sentence: Sentence, why: ConstituentExplanation, top: int) -> str:
     lines = [f"{why.start + 1}-{why.end}  {why.label} {why.probability:.3f}  {words}"]
     if why.rival is None:
         return "\n".join([*lines, "   the grammar has no tree without it"])
-    lines.append(f"   best {why.what} without it ({why.margin:+.2f}): {_shown(sentence, why)}")
+    lines.append(f"   best {why.what} without it ({why.margin:+.2f}): {rival_text(sentence, why)}")
     return "\n".join([*lines, *evidence_lines(why.for_it[:top], why.against_it[:top])])
-
-
-def _shown(sentence: Sentence, why: ConstituentExplanation) -> str:
-    """The rival: a tree, or entities."""
-    if why.what == "tree":
-        return str(why.rival)
-    spans: Any = why.rival
-    return ", ".join(f"{s.label} {' '.join(sentence.words[s.start : s.end])}" for s in spans) or "none"
 
 
 def evidence_lines(for_it: Iterable[Any], against_it: Iterable[Any]) -> Iterator[str]:
@@ -164,22 +157,3 @@ def evidence_lines(for_it: Iterable[Any], against_it: Iterable[Any]) -> Iterator
     for title, evidence in (("for", for_it), ("against", against_it)):
         for row, item in enumerate(evidence):
             yield f"   {title if row == 0 else '':8} {item.margin:+6.2f}  {item.feature}"
-
-
-def record(sentence: Sentence, why: ConstituentExplanation, top: int) -> dict[str, Any]:
-    """An explanation for programs."""
-
-    def listed(evidence: Sequence[TreeEvidence]) -> list[dict[str, Any]]:
-        return [{"feature": e.feature, "margin": e.margin} for e in evidence[:top]]
-
-    return {
-        "start": why.start,
-        "end": why.end,
-        "label": why.label,
-        "words": list(sentence.words[why.start : why.end]),
-        "probability": why.probability,
-        "rival": None if why.rival is None else _shown(sentence, why),
-        "margin": None if why.rival is None else why.margin,
-        "for": listed(why.for_it),
-        "against": listed(why.against_it),
-    }

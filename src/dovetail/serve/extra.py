@@ -1,13 +1,16 @@
-"""fastapi and uvicorn, which not every installation has: imported here first, so that one line tells of their lack."""
+"""fastapi and uvicorn, which not every installation has: all here who need them have them from this file."""
 
 from __future__ import annotations
 
-from dovetail.errors import DovetailError
+from typing import TYPE_CHECKING
 
-try:
+from dovetail.extras import extra
+
+if TYPE_CHECKING:
     import fastapi
     import uvicorn
-except ImportError:
-    raise DovetailError("a server needs fastapi and uvicorn: pip install 'dovetail[serve]'") from None
+else:
+    fastapi = extra("fastapi", "a server", "serve")
+    uvicorn = extra("uvicorn", "a server", "serve")
 
 __all__ = ["fastapi", "uvicorn"]

@@ -78,7 +78,9 @@ def handle_failures(app: fastapi.FastAPI) -> None:
         return failure(error.status_code, told.get(error.status_code, str(error.detail)), error.headers)
 
     def fault(request: Request, error: Exception) -> Response:
-        return failure(500, f"an unexpected fault of dovetail ({type(error).__name__}); its terminal says more")
+        return failure(
+            500, f"unexpected error in dovetail ({type(error).__name__}); the terminal of the server says more"
+        )
 
     for kind, handler in (
         (Refused, refused), (DovetailError, known), (RequestValidationError, invalid), (HTTPException, by_status),
@@ -88,15 +90,19 @@ def handle_failures(app: fastapi.FastAPI) -> None:
 
 
 def _invalid(errors: Sequence[Any]) -> Response:
-    """The first of the faults of a body, or of the words after the question mark."""
+    message, where = what_is_invalid([{**first, "loc": first["loc"][1:] or first["loc"]} for first in errors[:1]])
+    return failure(422, message, where=where)
+
+
+def what_is_invalid(errors: Sequence[Any]) -> tuple[str, str | None]:
+    """The first of the faults that pydantic finds: what is wrong, and where."""
     first = errors[0]
-    place = [str(step) for step in first["loc"]]
-    where = ".".join(place[1:]) or place[0]
-    message = str(first["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    if message != first["msg"] and first["msg"].startswith("Input"):
-        message = f"this must be {message}"
+    where = ".".join(str(step) for step in first["loc"]) or None
+    message = str(first["msg"]).removeprefix("Value error, ")
+    if message.startswith("Input should be "):
+        message = f"this must be {message.removeprefix('Input should be ')}"
     elif first["type"] == "missing":
         message = "missing"
     elif first["type"] == "extra_forbidden":
         message = "there is no such field"
-    return failure(422, message, where=where)
+    return message, None if where == "body" and first["type"] == "value_error" else where
