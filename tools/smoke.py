@@ -144,6 +144,8 @@ COMMANDS = """
 0 cluster exchange raw.txt -o exchange.paths --classes 4 --quiet
 0 cluster assign brown.paths raw.txt -o assigned.paths --quiet
 0 cluster tree brown.paths -o tree.svg
+0 label --help
+2 label raw.txt
 0 serve --help
 2 serve -m tagger.dovetail
 2 evaluate -m tagger.dovetail dev.conll --reliability picture.png

@@ -33,6 +33,7 @@ COMMANDS = {
     "train roles": "roles.md",
     "train segmenter": "segment.md",
     "train tagger": "train.md",
+    "label": "label.md#Options",
     "select": "active-learning.md",
     "simulate": "simulate.md",
     "curve": "curves.md",

@@ -14,6 +14,7 @@ from dovetail.errors import DovetailError
 from dovetail.text.documents import DOCSTART, blocks
 
 if TYPE_CHECKING:
+    from dovetail.models.nested.estimator import NestedTagger
     from dovetail.models.tagger.estimator import Tagger
     from dovetail.text.sentence import Sentence
 
@@ -38,7 +39,7 @@ class Choice:
 
 
 def select(
-    tagger: Tagger | None,
+    tagger: Tagger | NestedTagger | None,
     sentences: Iterable[Sentence],
     number: int,
     *,

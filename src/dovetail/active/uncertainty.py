@@ -1,4 +1,4 @@
-"""How unsure a tagger is of a sentence: one number, larger for sentences that it would learn more from."""
+"""How unsure a model is of a sentence: one number, larger for sentences that it would learn more from."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dovetail.errors import DovetailError
 
 if TYPE_CHECKING:
+    from dovetail.models.nested.estimator import NestedTagger
     from dovetail.models.tagger.estimator import Tagger
     from dovetail.structures.chain import ChainBatch
 
@@ -65,8 +66,12 @@ def check_measure(by: str, discount: float = 0.0) -> None:
         raise DovetailError(f"{by} does not grow with the length of a sentence: a discount is for {', '.join(SUMS)}")
 
 
-def uncertainty(tagger: Tagger, sentences: Sequence[Any], by: str = DEFAULT, discount: float = 0.0) -> Floats:
+def uncertainty(
+    tagger: Tagger | NestedTagger, sentences: Sequence[Any], by: str = DEFAULT, discount: float = 0.0
+) -> Floats:
     """How unsure the tagger is of every sentence, by a measure of ``MEASURES``: [sentences].
+
+    Of nested entities, whole trees of them are measured; ``token-entropy`` is of flat ones alone.
 
     Entropies and least-confident are sums over a sentence, so long sentences have more of them; they are divided by
     (number of words) ** ``discount``: 0 leaves the sum, 1 makes it a mean. A sentence without words scores 0.
@@ -83,7 +88,7 @@ def uncertainty(tagger: Tagger, sentences: Sequence[Any], by: str = DEFAULT, dis
     if by == RANDOM:
         raise DovetailError("random choice asks no model; there is no uncertainty to compute")
     parts = []
-    for batch in tagger.chains(sentences):
+    for batch in tagger.structures(sentences):
         lengths = np.diff(batch.offsets)
         scores = MEASURES[by](batch) / np.maximum(lengths, 1) ** discount
         parts.append(np.where(lengths > 0, scores, 0.0))

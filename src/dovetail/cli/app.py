@@ -19,6 +19,7 @@ from dovetail.cli import (
     evaluate,
     explain,
     info,
+    label,
     models,
     pipeline,
     pool,
@@ -40,7 +41,7 @@ app.command()(annotate.annotate)
 app.add_typer(train.app, name="train")
 for command in (
     evaluate.evaluate, pipeline.pipeline, pool.pool, explain.explain, info.info, models.models, demo.demo,
-    select.select, curve.simulate, curve.curve, two_languages.project, two_languages.annotate_pair,
+    select.select, label.label, curve.simulate, curve.curve, two_languages.project, two_languages.annotate_pair,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(cluster.app, name="cluster")

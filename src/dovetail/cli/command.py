@@ -15,7 +15,8 @@ from dovetail.cli.paths import Reads, check_paths, roles
 
 GROUPS = {
     "Data": (
-        "source align.target languages train dev domain dev_domain expectations links test gold gold_first predicted "
+        "source align.target languages labels label.task train dev domain dev_domain expectations links test gold "
+        "gold_first predicted "
         "compare labelled trees_only entities_only input_format columns encoding sentence_per_line tokenised tokenise "
         "lines target ignore layer least_confidence least_translated max_length gold_trees find_predicates"
     ),
@@ -35,6 +36,7 @@ GROUPS = {
         "expectation_weight pool pool_weights weights select_templates selection iterations patience cross_validate "
         "batch gain agree consistency engine coupled_training balance calibrate seed threads init resume"
     ),
+    "Page": "annotator label.port no_browser",
     "Output": (
         "output output_target source_output target_output links_output changes_output align-sentences.languages beads "
         "teach save_table save symmetrise align.threshold probabilities output_format annotate.threshold documents "

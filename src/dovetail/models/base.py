@@ -365,6 +365,11 @@ class Estimator(Annotator):
         drawn = [self._decoded(batch, each, sentences) for each in batch.sample(n, rng)]
         return ([each[i] for each in drawn] for i in range(len(sentences)))
 
+    def structures(self, X: Any) -> Iterator[Any]:
+        """The structures of sentences under the model, many at a time: for answers that no other method gives."""
+        self._check_trained()
+        return map(self._batch, self._batches(self._tokens(X)))
+
     def _batch(self, sentences: Sequence[Any]) -> Any:
         """The structures of sentences, with their potentials."""
         raise NotImplementedError

@@ -266,7 +266,7 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
 
     def chains(self, sentences: Input) -> Iterator[ChainBatch]:
         """The chains of the sentences, many at a time: for answers that no other method gives."""
-        return (self._batch(some) for some in self._batches(as_sentences(sentences)))
+        return self.structures(sentences)
 
     def explain(
         self, sentence: Sentence | Sequence[str], position: int, document: Sequence[Sentence] = ()
