@@ -130,6 +130,7 @@ COMMANDS = """
 0 project --source train.words.txt --target train.words.txt --links links.txt -o expected.jsonl --quiet
 0 train tagger --expectations expected.jsonl -o projected.dovetail --iterations 3 --quiet
 0 annotate-pair --target-model tagger.dovetail --links links.txt --types LOC=O train.words.txt train.words.txt -q
+0 annotate-pair --target-model tagger.dovetail --aligner aligner.dovetail --agreement joint --types LOC=O raw.txt raw.txt -q
 0 pool online.dovetail tagger.dovetail -o pool.dovetail
 2 train tagger --train train.conll --encoder lstm -o encoder.dovetail --quiet
 0 info tagger.dovetail

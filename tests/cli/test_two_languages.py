@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import dovetail
-from dovetail.text.links import write_links
+from dovetail.models.aligner.aligner import Aligner
+from dovetail.text.links import read_links, write_links
 from tests.cli.conftest import Run
 from tests.models.pair.made import bitext, english, gold, tagger, unsure
 
@@ -92,6 +93,26 @@ def test_annotate_pair(run: Run, files: Path) -> None:
     assert "the documents end here" in short.err
     wrong = run("annotate-pair", *models, "s.txt", "t.txt", "--links-output", "new.links", "--quiet")
     assert "--links-output is for --agreement joint" in wrong.err
+
+
+def test_annotate_pair_with_an_aligner(run: Run, files: Path) -> None:
+    Aligner(samplers=2, threads=1).fit(bitext()[0]).save("a.dovetail")
+    models = ("--source-model", "s.dovetail", "--target-model", "t.dovetail", "s.txt", "t.txt", "--quiet")
+    for engine in ("dual", "bp"):
+        how = ("--aligner", "a.dovetail", "--agreement", "joint", "--engine", engine, "--links-output", "new.links")
+        found = run("annotate-pair", *models, *how, "-o", "x.jsonl")
+        assert found.code == 0, found.err
+        links = [sorted(link[:2] for link in one) for one in read_links("new.links")]
+        assert links[0] == [(0, 0), (1, 2), (2, 1), (3, 3)]
+        assert len(links) == 36
+    soft = run("annotate-pair", *models, "--aligner", "a.dovetail", "-o", "x.jsonl")
+    assert soft.code == 0, soft.err
+    none = run("annotate-pair", *models, "-o", "x.jsonl")
+    assert none.code == 2
+    assert "--links FILE, or by an aligner, --aligner FILE" in none.err
+    wrong = run("annotate-pair", *models, "--aligner", "s.dovetail", "-o", "x.jsonl")
+    assert wrong.code == 2
+    assert "s.dovetail" in wrong.err
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ GROUPS = {
         "lines target ignore layer least_confidence least_translated max_length gold_trees find_predicates"
     ),
     "Model": (
-        "model source_model target_model annotate-pair.agreement strength table types how confusion unlinked nameless "
+        "model source_model target_model annotate-pair.aligner annotate-pair.agreement strength table types how confusion unlinked nameless "
         "pipeline annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed pipeline.seed "
         "sigma restrict features order scheme longest normalise_width pos predict_layers tags predict_tags relations "
         "kind coupling vertical horizontal direction head_tags relax unaries threshold decode names parser reach "

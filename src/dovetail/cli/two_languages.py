@@ -30,9 +30,8 @@ Agreement = StrEnum(
 )
 Engine = StrEnum("Engine", "dual bp gibbs ilp")
 SOURCE_MODEL = option("FILE", "The tagger of the source.", Reads(english=True), shown=options.ENGLISH)
-LINKS = option(
-    "FILE", "Links between the words of each pair, such as 0-1 or 0-1:0.93; a line a pair.", Reads(), default=REQUIRED
-)
+LINKED = "Links between the words of each pair, such as 0-1 or 0-1:0.93; a line a pair."
+LINKS = option("FILE", LINKED, Reads(), default=REQUIRED)
 TYPES = option("OLD=NEW", "What a type of the source's tagger is in the target; OLD=O for nothing. May be repeated.")
 TEXT = "words separated by spaces, a sentence a line (may be .gz)"
 
@@ -100,7 +99,10 @@ def annotate_pair(
     target: Path = argument("TARGET", "Its translation, line by line.", Reads(), REQUIRED),
     source_model: Path | None = SOURCE_MODEL,
     target_model: Path = option("FILE", "The tagger of the target.", Reads(), default=REQUIRED),
-    links: Path = LINKS,
+    links: Path | None = option("FILE", f"{LINKED} Or give --aligner.", Reads()),
+    aligner: Path | None = option(
+        "FILE", "A trained aligner that finds links, source to target; in the graph of --agreement joint.", Reads()
+    ),
     agreement: Agreement = option(
         None,
         "soft-align: as far as links are probable; soft-label: over all likely links; hard: equal types over these; "
@@ -135,35 +137,40 @@ def annotate_pair(
     dovetail annotate-pair --target-model german.dovetail --links en-de.links en.txt de.txt
     """
     with reporting(quiet) as work:
+        from dovetail.models.aligner.aligner import Aligner
         from dovetail.models.pair.agreement import PairTagger
         from dovetail.models.pair.table import TypeTable
         from dovetail.text.report import ReadReport
 
         report, told = ReadReport(), {} if strength is None else {"strength": strength}
+        if links is None and aligner is None:
+            raise DovetailError("words are linked by --links FILE, or by an aligner, --aligner FILE: give one")
+        linked = None if links is None else Links(links)
         both = PairTagger(
             source=tagger_of(source_model, "--source-model"), target=tagger_of(target_model, "--target-model"),
-            agreement=str(agreement), engine=str(engine), types=type_map(types), **told,
+            agreement=str(agreement), engine=str(engine), types=type_map(types),
+            aligner=None if aligner is None else Aligner.load(aligner), **told,
         )  # fmt: skip
         if table is not None:
             both.with_table(TypeTable.load(table))
         elif agreement != Agreement.hard or save_table is not None:
             work.doing("counting how types go together")
-            both.count(read_pairs(source, target, encoding, None), Links(links))
+            both.count(read_pairs(source, target, encoding, None), linked)
         if save_table is not None and both.table_ is not None:
             both.table_.save(save_table)
         pairs = read_pairs(source, target, encoding, report)
         work.doing("tagging both")
         told_documents = None if documents is None else lines_of(documents, encoding)
-        seen = Summary(both.annotate(pairs, Links(links), told_documents))
+        seen = Summary(both.annotate(pairs, linked, told_documents))
         if links_output is not None and agreement != Agreement.joint:
             raise DovetailError("--links-output is for --agreement joint; others leave links as they are")
-        drawn = None if changes_output is None else Changes(seen, Links(links), changes_output)
+        drawn = None if changes_output is None else Changes(seen, changes_output)
         write_tagged(drawn or seen, output, source_output, target_output, links_output)
         if teach is not None:
             from dovetail.text.expectations import write_expectations
 
             work.doing("writing what there is to learn")
-            again = both.teach(read_pairs(source, target, encoding, None), Links(links))
+            again = both.teach(read_pairs(source, target, encoding, None), linked)
             write_expectations((target for _, target in again), teach)
     warn_all(report.lines())
     told_to = print if output is not None or source_output is not None or target_output is not None else say
@@ -173,17 +180,17 @@ def annotate_pair(
 class Changes:
     """A stream of pairs; the words that have changed are written as it goes by, under the number of their pair."""
 
-    def __init__(self, stream: Iterable[Tagged], links: Iterable[Sequence[Link]], path: Path) -> None:
-        self.stream, self.links, self.path = stream, links, path
+    def __init__(self, stream: Iterable[Tagged], path: Path) -> None:
+        self.stream, self.path = stream, path
 
     def __iter__(self) -> Iterator[Tagged]:
         from dovetail.models.pair.picture import changes_drawn
         from dovetail.text.files import open_target
 
         with open_target(self.path) as file:
-            for number, (one, own) in enumerate(zip(self.stream, self.links, strict=True), 1):
+            for number, one in enumerate(self.stream, 1):
                 if one.changed:
-                    file.write(f"pair {number}\n{changes_drawn(one, own)}\n")
+                    file.write(f"pair {number}\n{changes_drawn(one, one.links)}\n")
                 yield one
 
 

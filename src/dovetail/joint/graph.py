@@ -115,6 +115,13 @@ class Node:
         """
         return self._variables("token", sentence, (position,), self._labels(labels), rest)
 
+    def labelled(self, sentence: ArrayLike, position: ArrayLike, label: ArrayLike) -> Variables:
+        """Whether each of k words has a label that is told for each: value 1 says that it has. [k] each.
+
+        For chains of many labels, such as links to the words of a translation, of which few matter for a word.
+        """
+        return self._variables("token", sentence, (position, label), None, True)
+
     def spans(
         self, sentence: ArrayLike, begin: ArrayLike, end: ArrayLike, labels: Sequence[int | Sequence[int]] | None = None
     ) -> Variables:
@@ -230,6 +237,12 @@ class Graph:
         if np.isnan(table).any() or (table == np.inf).any():
             raise InputError("potentials may be minus infinity, to forbid, but not NaN or plus infinity")
         return self._grouped(Group(0, len(table), table.shape[1], potentials=table))
+
+    def joined(self, variables: Sequence[Variables]) -> Variables:
+        """Variables of several kinds or structures as one row of them; they must have as many values each."""
+        if not variables or any(v.graph is not self for v in variables) or len({v.values for v in variables}) > 1:
+            raise InputError("join variables of this graph that have the same number of values, at least one")
+        return Variables(self, -1, np.concatenate([v.index for v in variables]), variables[0].values)
 
     def couple(self, factor: Factor, *variables: Variables) -> None:
         """Factors over the first of each of some variables, over the second of each, and so on."""

@@ -12,8 +12,9 @@ import pytest
 from dovetail import DovetailError, Sentence, Tagger
 from dovetail.models.consistency.coupling import Consistency
 from dovetail.models.consistency.links import KINDS
-from dovetail.models.pair.agreement import AGREEMENTS, LIKELY, NEIGHBOURS, PairTagger
+from dovetail.models.pair.agreement import AGREEMENTS, LIKELY, PairTagger
 from dovetail.models.pair.bitext import linked_batches
+from dovetail.models.pair.linking import NEIGHBOURS
 from dovetail.models.pair.picture import changes_drawn
 from dovetail.models.pair.table import TypeTable
 from dovetail.text.bitext import Link, Pair
@@ -99,7 +100,7 @@ def score_of(model: PairTagger, tagged, links: list[Link]) -> float:
 @pytest.mark.parametrize("agreement", AGREEMENTS)
 @pytest.mark.parametrize("engine", ["dual", "bp", "gibbs", "ilp"])
 def test_engines_find_the_best_of_all(agreement, engine, monkeypatch):
-    monkeypatch.setattr("dovetail.models.pair.agreement.SURE", -1.0)  # every link
+    monkeypatch.setattr("dovetail.models.pair.coupled.SURE", -1.0)  # every link
     model = pair(agreement=agreement, engine=engine, strength=0.8)
     one = Pair(("Ada", "saw", "Bern"), ("Ado", "Berno", "x"))
     links = [Link(0, 0, 0.9), Link(2, 1, 0.6), Link(1, 2, 0.3), Link(0, 1, 0.2)]
@@ -138,7 +139,7 @@ def knowing(tagger: Tagger, strength: float) -> Tagger:
 
 @pytest.mark.parametrize("engine", ["dual", "ilp", "gibbs"])
 def test_documents_are_in_the_graph(engine, monkeypatch):
-    monkeypatch.setattr("dovetail.models.pair.agreement.SURE", -1.0)
+    monkeypatch.setattr("dovetail.models.pair.coupled.SURE", -1.0)
     taggers = knowing(tagger(), 0.7), knowing(unsure(), 1.3)
     model = PairTagger(source=taggers[0], target=taggers[1], engine=engine).with_table(pair().table_)
     pairs = [Pair(("saw", "Bern"), ("Xo",)), Pair(("Bern",), ("Berno", "Xo"))]

@@ -14,6 +14,7 @@ from dovetail.arrays import Int64s
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.modelfile import load_model, save_model
 from dovetail.models.aligner.candidates import Candidates, candidates_of
+from dovetail.models.aligner.chains import Known, LinkChains, chains_of, short_enough
 from dovetail.models.aligner.corpus import Bitext, Told, Vocabulary, frequencies, numbered, silent
 from dovetail.models.aligner.lexicon import Lexicon
 from dovetail.models.aligner.lexicon_kernels import Singles
@@ -136,8 +137,18 @@ class Aligner(AlignerSettings):
     def _schedule(self) -> Schedule:
         return Schedule(self.samplers, self.sweeps, self.seed)
 
-    def _linked(self, model: AlignerModel, pairs: Sequence[Pair]) -> Iterator[Linked]:
-        """The links of some new pairs together."""
+    def chains(self, pairs: Iterable[Pair]) -> Iterator[LinkChains | None]:
+        """Both directions of new pairs as hidden Markov models with what was learnt, to be coupled with others.
+
+        They have translations and jumps, but no fertility. None for a pair that has an empty side or a long one.
+        """
+        model = self.learnt
+        stream = iter(pairs)
+        while some := list(islice(stream, TOGETHER)):
+            yield from chains_of(self._known(model, [p if short_enough(p) else Pair((), ()) for p in some]))
+
+    def _known(self, model: AlignerModel, pairs: Sequence[Pair]) -> Known:
+        """What is believed of the words of some new pairs: every cell, and counts and priors of both directions."""
         words = model.source.copy(), model.target.copy()
         text = numbered(pairs, *words, self.lowercase)
         sizes = len(words[0]), len(words[1])
@@ -149,16 +160,18 @@ class Aligner(AlignerSettings):
         likely = likely_by_parts(cells, model.linked_parts(sides), own, sides, seen)
         kinds = jump_classes(seen.source, self.jump_classes), jump_classes(seen.target, self.jump_classes)
         priors = priors_of(self, likely, (len(model.source), len(model.target)), kinds)
-        counts = tuple(
+        forward, backward = (
             mine._replace(pair=pair, word=grown(mine.word, n), none=grown(mine.none, m),
                           fertility=grown(mine.fertility, n))
             for mine, pair, n, m in ((model.forward, counted[0], *sizes), (model.backward, counted[1], *sizes[::-1]))
         )  # fmt: skip
-        lattice = _lattice(text, cells)
-        weight = counted[0] + counted[1] + priors[0].pair
-        found = sample(
-            lattice, (counts[0], counts[1]), priors, weight, self._schedule(), learn=False, threads=self.threads
-        )
+        return Known(_lattice(text, cells), (forward, backward), priors)
+
+    def _linked(self, model: AlignerModel, pairs: Sequence[Pair]) -> Iterator[Linked]:
+        """The links of some new pairs together."""
+        lattice, counts, priors = self._known(model, pairs)
+        weight = counts[0].pair + counts[1].pair + priors[0].pair
+        found = sample(lattice, counts, priors, weight, self._schedule(), learn=False, threads=self.threads)
         return self._links(lattice.forward, found.posteriors)
 
     def _links(self, cells: Cells, found: Posteriors) -> Iterator[Linked]:

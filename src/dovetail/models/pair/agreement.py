@@ -8,7 +8,8 @@ with p the probability of a link and I the mutual information of types over link
 two taggers and a factor for each link, in one graph, for any engine. ``soft-align`` is this; ``soft-label`` has 1 for
 all links of at least a half; ``hard`` demands the same type at both ends of these. ``joint`` decides on the links, too:
 each is there or not, with ``log p / (1 - p)`` for being there, and only then do types count; two links of one word to
-words that are no neighbours cost something (DeNero and Macherey 2011).
+words that are no neighbours cost something (DeNero and Macherey 2011). With an ``aligner``, both directions of its
+hidden Markov model are chains of the graph, too, and say what each link is worth (``linking.py``).
 
 Where it is told which pairs are a document, what each tagger knows of the same name elsewhere in it (its
 ``consistency``) is in the graph, too: a factor for each two linked words of one language.
@@ -17,20 +18,20 @@ Where it is told which pairs are a document, what each tagger knows of the same 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import pairwise, tee
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail.columns import Columns
 from dovetail.errors import DovetailError
-from dovetail.joint import Graph, Table
-from dovetail.joint.graph import ENGINES, Variables
+from dovetail.joint.graph import ENGINES
+from dovetail.models.aligner.aligner import Aligner
 from dovetail.models.answer import Answer
-from dovetail.models.consistency.links import KINDS, links_of
-from dovetail.models.consistency.links import Links as WordLinks
+from dovetail.models.pair import coupled
 from dovetail.models.pair.bitext import Linked, linked_batches
+from dovetail.models.pair.coupled import Coupled, Within
+from dovetail.models.pair.linking import Linking, linking_of, listening
 from dovetail.models.pair.projection import expectations_of
 from dovetail.models.pair.table import TypeTable
 from dovetail.models.pair.types import Types, mapping
@@ -48,13 +49,7 @@ SIDES = ("source", "target")
 AGREEMENTS = ("soft-align", "soft-label", "hard", "joint")
 LIKELY = {"soft-align": 0.1, "soft-label": 0.5, "hard": 0.5, "joint": 0.05}
 """Links that are less probable are left out."""
-SURE = 0.01
-"""Where both words of a link are O but for so much, the link is left out: it would change nothing."""
-HOW: dict[str, dict[str, Any]] = {"bp": {"iterations": 20, "tolerance": 1e-3, "damping": 0.2}}
-"""What engines are told, if not what is usual."""
 STRENGTH = 0.5
-NEIGHBOURS = 1.0
-"""What two links of a word cost, if their other ends are no neighbours; for ``joint``."""
 
 
 class Change(NamedTuple):
@@ -85,7 +80,8 @@ class PairTagger:
     """Two taggers, and what is known of how their types go together.
 
     agreement: ``soft-align``, ``soft-label`` or ``hard``. engine: dual, bp, gibbs or ilp. strength: what the table is
-    multiplied by. types: the target's name for types of the source, where it has another; O or '' for none.
+    multiplied by. types: the target's name for types of the source, where it has another; O or '' for none. aligner: a
+    trained one, source to target, which finds links where none are given, and is in the graph of ``joint``.
     """
 
     source: Tagger
@@ -94,6 +90,7 @@ class PairTagger:
     engine: str = "dual"
     strength: float = STRENGTH
     types: Mapping[str, str] | None = None
+    aligner: Aligner | None = None
     table_: TypeTable | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,9 +102,11 @@ class PairTagger:
             raise DovetailError(f"strength={self.strength!r}: choose a number, 0 or more")
         self._left, self._right = Types.of(self.source), Types.of(self.target)
         self._onto = mapping(self._left, self._right, self.types)
+        self._listener = None if self.aligner is None else listening(self.aligner, LIKELY["joint"])
 
-    def count(self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]) -> PairTagger:
+    def count(self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]] | None = None) -> PairTagger:
         """Count how types go together in a bitext that both taggers tag, each for itself."""
+        pairs, links = self._with_links(pairs, links)
         table = TypeTable.before(self._left.names, self._right.names, self._onto)
         for some in linked_batches(pairs, links):
             left, right = self._chains(some)
@@ -141,7 +140,7 @@ class PairTagger:
     def annotate(
         self,
         pairs: Iterable[Pair],
-        links: Iterable[Sequence[Link]],
+        links: Iterable[Sequence[Link]] | None = None,
         documents: Iterable[Hashable] | None = None,
     ) -> Iterator[Tagged]:
         """The pairs with the tags that both taggers agree on, and for entities their probabilities, as a stream.
@@ -150,11 +149,11 @@ class PairTagger:
         with themselves as each tagger has learnt it. None, for all or for a pair, is for pairs that stand alone.
         """
         self._check_counted()
-        for some in linked_batches(pairs, links, documents=documents):
+        for some in linked_batches(*self._with_links(pairs, links), documents=documents):
             yield from self._agreed(some)
 
     def teach(
-        self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]]
+        self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]] | None = None
     ) -> Iterator[tuple[Expectation, Expectation]]:
         """What each tagger may learn from such pairs: its own probabilities, with what the other says, by bp.
 
@@ -162,9 +161,10 @@ class PairTagger:
         probability p counts p: a tagger learns more from what both are sure of.
         """
         self._check_counted()
-        for some in linked_batches(pairs, links):
-            batches = self._chains(some)
-            found = self.coupled(some, *batches)
+        for some in linked_batches(*self._with_links(pairs, links)):
+            linking = self._linking(some)
+            some, batches = linking.some, self._chains(some)
+            found = self.coupled(linking, *batches)
             batches = batches if found is None else found.evident("bp")
             sides = [
                 taught(tagger, [pair[side] for pair in some.pairs], batches[side])
@@ -172,15 +172,34 @@ class PairTagger:
             ]
             yield from zip(*sides, strict=True)
 
+    def _with_links(
+        self, pairs: Iterable[Pair], links: Iterable[Sequence[Link]] | None
+    ) -> tuple[Iterable[Pair], Iterable[Sequence[Link]]]:
+        """The pairs with the links that are given, or that the aligner finds as they go by."""
+        if links is not None:
+            return pairs, links
+        if self._listener is None:
+            raise DovetailError("there are no links: give some, or an aligner that finds them")
+        one, two = tee(pairs)
+        return one, self._listener.align(two)
+
+    def _linking(self, some: Linked) -> Linking:
+        """The links to be decided on, with the chains of the aligner where it is in the graph."""
+        if self.aligner is None or self.agreement != "joint":
+            return Linking.plain(some)
+        return linking_of(self.aligner, some, LIKELY["joint"])
+
     def _check_counted(self) -> None:
         if self.table_ is None and self.agreement != "hard":
             raise DovetailError(f"{self.agreement} needs a table of types: call count with a bitext and links first")
 
-    def _agreed(self, some: Linked) -> Iterator[Tagged]:
+    def _agreed(self, given: Linked) -> Iterator[Tagged]:
+        linking = self._linking(given)
+        some = linking.some
         batches, within = self._chains(some), self._within(some)
         alone = [best for _, best in self._alone(*batches)]
         batches = batches if within is None else (within[0].batch, within[1].batch)
-        found = self.coupled(some, *batches, within)
+        found = self.coupled(linking, *batches, within)
         best = [own.copy() for own in alone]
         certain = np.ones(len(some.pairs), bool)
         if found is not None:
@@ -201,23 +220,24 @@ class PairTagger:
         ]
         there = some.probability >= (0.5 if self.agreement == "joint" else 0.0)
         if found is not None and found.links is not None:
-            there[found.kept] = found.result.values(found.links) == 1
+            there[found.kept] = found.decided(self.engine, some.probability)
         yield from map(Tagged, *sides, certain.tolist(), map(tuple, changed), links_in(some, there))
 
     def coupled(
-        self, some: Linked, left: ChainBatch, right: ChainBatch, within: tuple[Within, Within] | None = None
+        self, linking: Linking, left: ChainBatch, right: ChainBatch, within: tuple[Within, Within] | None = None
     ) -> Coupled | None:
         """The graph of the links that matter, None if there are none; within: those of documents."""
+        some = linking.some
         likely = some.probability >= LIKELY[self.agreement]
         names = [1.0 - t.summed(b.marginals().unary)[:, 0] for t, b in ((self._left, left), (self._right, right))]
-        matters = (names[0][some.source] > SURE) | (names[1][some.target] > SURE)
+        matters = (names[0][some.source] > coupled.SURE) | (names[1][some.target] > coupled.SURE)
         matters |= not (self._left.chunks and self._right.chunks)  # plain labels have no O
-        kept = np.flatnonzero(likely & matters)
+        kept = np.flatnonzero(likely & (matters | linking.chained[some.pair]))
         if within is not None:
             within = within[0].of_names(names[0]), within[1].of_names(names[1])
         if not len(kept) and not (within and (len(within[0].links) or len(within[1].links))):
             return None
-        return Coupled.of(self, some, kept, (left, right), within)
+        return Coupled.of(self, linking, kept, matters[kept], (left, right), within)
 
     def log_table(self) -> Floats:
         """What a pair of types over a sure link counts, [K source, K target]."""
@@ -250,154 +270,6 @@ class PairTagger:
         ]
 
 
-class Within(NamedTuple):
-    """The sentences of one language before any of their documents is thought of, and the links of these."""
-
-    batch: ChainBatch
-    links: WordLinks
-    table: Floats
-    """[kinds, K, K]: what types count at both ends of a link."""
-
-    @classmethod
-    def of(cls, tagger: Tagger, sentences: Sequence[Sentence]) -> Within:
-        """As a tagger has learnt it; one that has not, or agrees in two passes, has no links."""
-        model = tagger._model()
-        known = model.consistency
-        batch = replace(model, consistency=None).structures(sentences, tagger._threads())
-        if known is None or not known.strength:
-            none = np.zeros(0, np.int64)
-            return cls(batch, WordLinks(none, none, none), np.zeros((0, 0, 0)))
-        return cls(batch, links_of(Columns.of(sentences, ())), known.strength * known.table)
-
-    def of_names(self, chance: Floats) -> Within:
-        """The links of which a word may be a name; chance: [N]."""
-        if not len(self.links):
-            return self
-        kept = np.flatnonzero((chance[self.links.first] > SURE) | (chance[self.links.second] > SURE))
-        return self._replace(links=WordLinks(*(column[kept] for column in self.links)))
-
-
-@dataclass(eq=False)
-class Coupled:
-    """The graph of some pairs: the chains of those that have links that matter, and a factor for each link."""
-
-    graph: Graph
-    batches: tuple[ChainBatch, ChainBatch]
-    """Of all pairs."""
-    pairs: Integers
-    """Those in the graph."""
-    kept: Integers
-    """The links in the graph."""
-    nodes: list[Any]
-    tokens: list[Integers]
-    """The words of each side that links speak of, counted through."""
-    labels: list[list[list[int]]]
-    links: Variables | None = None
-    """Whether each link is there, for ``joint``."""
-
-    @classmethod
-    def of(
-        cls,
-        owner: PairTagger,
-        some: Linked,
-        kept: Integers,
-        batches: tuple[ChainBatch, ChainBatch],
-        within: tuple[Within, Within] | None = None,
-    ) -> Coupled:
-        """From the links that are kept."""
-        graph = Graph()
-        nodes, tokens, labels, ends = [], [], [], []
-        sides = ((owner.source, owner._left, some.source), (owner.target, owner._right, some.target))
-        inner = [] if within is None else [np.concatenate([each.links.first, each.links.second]) for each in within]
-        there = [np.searchsorted(b.offsets, own, "right") - 1 for b, own in zip(batches, inner, strict=False)]
-        pairs = np.unique(np.concatenate([some.pair[kept], *there]))
-        for side, ((tagger, types, word), batch) in enumerate(zip(sides, batches, strict=True)):
-            node = graph.add(biased(tagger, batch.take(pairs)))
-            own, place = np.unique(np.concatenate([word[kept], *inner[side : side + 1]]), return_inverse=True)
-            sentence = np.searchsorted(batch.offsets, own, side="right") - 1
-            number = np.searchsorted(pairs, sentence)
-            variables = node.tokens(number, own - batch.offsets[sentence], types.labels)
-            nodes.append(node)
-            tokens.append(own)
-            labels.append(types.labels)
-            ends.append(variables[place[: len(kept)]])
-            if within is not None:
-                couple_documents(graph, within[side], variables[place[len(kept) :]])
-        found = cls(graph, batches, pairs, kept, nodes, tokens, labels)
-        if not len(kept):
-            return found
-        if owner.agreement == "joint":
-            found.decide_links(some, owner.log_table(), ends)
-            return found
-        weight = some.probability[kept] if owner.agreement == "soft-align" else None
-        graph.couple(Table(owner.log_table(), weight=weight, name=owner.agreement), *ends)
-        return found
-
-    def decide_links(self, some: Linked, table: Floats, ends: Sequence[Variables]) -> None:
-        """Links as variables: types count over those that are there, and links of a word to far ones cost."""
-        p = np.clip(some.probability[self.kept], 0.01, 0.99)
-        self.links = self.graph.free(np.stack([np.zeros(len(p)), np.log(p / (1.0 - p))], axis=1))
-        self.graph.couple(Table(np.stack([np.zeros_like(table), table]), name="joint"), self.links, *ends)
-        apart = Table(np.array([[0.0, 0.0], [0.0, -NEIGHBOURS]]), name="neighbours")
-        for own, other in ((some.source, some.target), (some.target, some.source)):
-            one, two = sharing(own[self.kept], other[self.kept])
-            if len(one):
-                self.graph.couple(apart, self.links[one], self.links[two])
-
-    def solve(self, engine: str, best: list[Labels]) -> Any:
-        """Put the best labels of the pairs in the graph into ``best``; whether each of all pairs is certain: [n]."""
-        self.result = self.graph.solve(engine)
-        for node, batch, own in zip(self.nodes, self.batches, best, strict=True):
-            words = np.concatenate([np.arange(*batch.offsets[[i, i + 1]]) for i in self.pairs])
-            own[words] = self.result[node]
-        certain = np.ones(len(self.batches[0]), bool)
-        component = self.graph.wiring.component[: len(self.pairs)]
-        certain[self.pairs] = self.result.certain[component]
-        return certain
-
-    def evident(self, engine: str) -> tuple[ChainBatch, ChainBatch]:
-        """The chains of all pairs with what links say of their words: each is then a model in its own right.
-
-        By bp these are its messages, else what the table says given the best tags at the other ends.
-        """
-        if engine == "bp":
-            evidence = self.graph.marginals("bp", **HOW["bp"]).evidence
-            assert evidence is not None
-        else:
-            evidence = self.graph.wiring.given(self.result.all_values)
-        evidence, found, begin = np.maximum(evidence, -50.0), [], 0
-        for batch, own, labels in zip(self.batches, self.tokens, self.labels, strict=True):
-            end = begin + len(own) * len(labels)
-            unary = batch.potentials.unary.copy()
-            told = evidence[begin:end].reshape(len(own), len(labels))
-            for k, each in enumerate(labels):
-                unary[own[:, None], np.array(each)] += told[:, [k]]
-            found.append(replace(batch, potentials=batch.potentials._replace(unary=unary)))
-            begin = end
-        return found[0], found[1]
-
-
-def couple_documents(graph: Graph, within: Within, ends: Variables) -> None:
-    """A factor for each link within a document; ends: the first words of all links, then the second ones."""
-    count = len(within.links)
-    for kind, table in enumerate(within.table):
-        which = np.flatnonzero(within.links.kind == kind)
-        if which.size and table.any():
-            graph.couple(Table(table, name=KINDS[kind]), ends[which], ends[count + which])
-
-
-def sharing(own: Integers, other: Integers) -> tuple[Integers, Integers]:
-    """Pairs of links that have one word in common, and whose other words are no neighbours: [pairs] each."""
-    order = np.lexsort((other, own))
-    one, two = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for step in range(1, int(np.bincount(own - own.min(initial=0)).max(initial=0)) if len(own) else 0):
-        a, b = order[:-step], order[step:]
-        far = (own[a] == own[b]) & (other[b] - other[a] > 1)
-        one.append(a[far])
-        two.append(b[far])
-    return np.concatenate(one), np.concatenate(two)
-
-
 def links_in(some: Linked, there: Booleans) -> Iterator[tuple[Link, ...]]:
     """The links that are there, pair by pair."""
     kept = np.flatnonzero(there)
@@ -406,16 +278,6 @@ def links_in(some: Linked, there: Booleans) -> Iterator[tuple[Link, ...]]:
     every = [Link(*one) for one in zip(*(c.tolist() for c in columns), some.probability[kept].tolist(), strict=True)]
     cuts = np.searchsorted(pair, np.arange(len(some.pairs) + 1)).tolist()
     return (tuple(every[a:b]) for a, b in pairwise(cuts))
-
-
-def biased(tagger: Tagger, batch: ChainBatch) -> ChainBatch:
-    """The chains with what the tagger adds to O for the best answers."""
-    model = tagger._model()
-    if not model.outside:
-        return batch
-    unary = batch.potentials.unary.copy()
-    unary[:, model.labels.names.index("O")] += model.outside
-    return replace(batch, potentials=batch.potentials._replace(unary=unary))
 
 
 def taught(tagger: Tagger, words: Sequence[tuple[str, ...]], batch: ChainBatch) -> Iterator[Expectation]:
