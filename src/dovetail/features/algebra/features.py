@@ -130,7 +130,7 @@ class Features:
         """The set less the templates that look at other sentences of the document."""
         return replace(self, templates=tuple(t for t in self.templates if not isinstance(t, Elsewhere)))
 
-    @property
+    @cached_property  # asked for with every sentence
     def columns(self) -> tuple[str, ...]:
         """Every column of the text that some template reads."""
         return tuple(dict.fromkeys(c for t in self.templates for c in t.columns))
