@@ -9,13 +9,14 @@ from typing import Any, Self
 
 import dovetail
 from dovetail.errors import DovetailError
+from dovetail.shipped import located
 
 FILE = "model.dovetail"
 """The name of the model file in the folder of the component."""
 
 
 class Stored:
-    """What has a model (``annotator``) from the file that ``path`` names, else the one saved with the pipeline.
+    """What has a model (``annotator``) from the file that ``path`` is or names, else the one saved with the pipeline.
 
     A path that is not there is no error until the model is needed: a pipeline that is loaded brings the model itself.
     """
@@ -25,7 +26,7 @@ class Stored:
     def __init__(self, path: str | None, default: bool = False) -> None:
         self.path = path
         self._model: Any = None
-        if path is not None and Path(path).exists():
+        if path is not None and located(path).exists():
             self.annotator = dovetail.load(path)
         elif path is None and default:
             self.annotator = dovetail.load()
