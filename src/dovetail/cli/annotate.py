@@ -14,6 +14,7 @@ from dovetail.cli.console import warn_all
 from dovetail.cli.corpus import Input
 from dovetail.cli.formats import InputFormat, OutputFormat
 from dovetail.cli.kinds import Kind, kind_of, name_of
+from dovetail.cli.language import in_its_language
 from dovetail.cli.layers import lacks, telling
 from dovetail.cli.nested import span_chances
 from dovetail.cli.options import argument, option, switch
@@ -84,6 +85,15 @@ def annotate(
     from dovetail.text.documents import annotate_documents
     from dovetail.text.report import ReadReport
 
+    report = ReadReport()
+
+    def documents_of() -> Iterator[Document]:
+        reading = options.text_options(source.format, lines, sentence_per_line, tokenised)
+        return source.documents(options.names(columns), encoding, report, **reading)
+
+    read = documents_of() if model is None and pipeline is None else None
+    if read is not None:
+        model, read = in_its_language(read)
     tagger = pipelines.load(model, pipeline, domain, strategy, samples, seed, threads)
     if getattr(tagger, "words", False) or name_of(tagger) == "entailment":
         if k_best or marginals or documents or threshold > 0:
@@ -96,9 +106,7 @@ def annotate(
         raise DovetailError(lacks(name_of(tagger), needs))
     form = output_format or _default_format(source.format, output, None if k_best or marginals or documents else kind)
     _check_wishes(tagger, form, output, threshold, documents, bool(k_best or marginals), marginals)
-    report = ReadReport()
-    reading = options.text_options(source.format, lines, sentence_per_line, tokenised)
-    read = source.documents(options.names(columns), encoding, report, **reading)
+    read = documents_of() if read is None else read
     wants_probabilities = threshold > 0 or form not in PLAIN
     if form == OutputFormat.brat and source.name is not None:
         read = (replace(document, id=document.id or source.name) for document in read)

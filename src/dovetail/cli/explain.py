@@ -12,6 +12,7 @@ from dovetail.cli.console import say, warn_all
 from dovetail.cli.corpus import Input
 from dovetail.cli.formats import InputFormat
 from dovetail.cli.kinds import load_model, name_of
+from dovetail.cli.language import in_its_language
 from dovetail.cli.options import argument, option
 from dovetail.cli.pairs import explain_pairs, pairs_of
 from dovetail.cli.paths import Reads
@@ -58,12 +59,16 @@ def explain(
     source = Input(text, input_format)
     from dovetail.text.report import ReadReport
 
+    report = ReadReport()
+    documents = None
+    if model is None:
+        model, documents = in_its_language(source.documents(options.names(columns), encoding, report))
     tagger = load_model(model, domain)
     if name_of(tagger) == "entailment":
         explain_pairs(tagger, pairs_of(source, encoding), top, as_json)
         return
-    report = ReadReport()
-    sentences = [s for document in source.documents(options.names(columns), encoding, report) for s in document]
+    documents = documents or source.documents(options.names(columns), encoding, report)
+    sentences = [s for document in documents for s in document]
     warn_all(report.lines())
     if name_of(tagger) in ("parser", "joint"):
         _explain_trees(tagger, sentences, span or [], token, top, as_json)

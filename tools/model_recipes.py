@@ -1,0 +1,103 @@
+"""How each model of other languages than English is made: its data, its settings, what its card says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import model_corpora as data
+
+from dovetail import FeatureSet, Segmenter, Tagger
+
+SMALLEST = 0.01
+"""Weights that are smaller are left out."""
+SHARED = "CC BY-SA 4.0"
+UNIVERSAL = "Universal NER (Mayhew and others 2024), {}, CC BY-SA 4.0"
+DICTIONARY = "lists of words and names: the dictionary of jieba (Sun Junyi and others), MIT"
+OTHERS = (
+    "lists of names: the training parts of Universal NER in other languages, DocRED and CrossNER (MIT; text of "
+    "Wikipedia, CC BY-SA 3.0)"
+)
+CHARACTERS = (
+    "bias", "word[-3:4]", "word[-2] & word[-1]", "word[-1] & word[0]", "word[0] & word[1]", "word[1] & word[2]",
+    "word[-1] & word[1]", "word[-2] & word[-1] & word[0]", "word[-1] & word[0] & word[1]",
+    "word[0] & word[1] & word[2]", "shape[-1:2]", "shape[-1] & shape[0]", "shape[0] & shape[1]",
+    "bag(word, 6)", "elsewhere(word[-1] & word[0])",
+)  # fmt: skip
+"""Templates of names over Chinese characters."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A model: where its sentences come from, and how it learns from them."""
+
+    code: str
+    text: str
+    """The kind of text that it was scored on, as the card says it."""
+    sources: tuple[str, ...]
+    licence: str
+    corpus: Callable[[Path, str], list[Any]]
+    """Sentences of ``train`` or ``dev``."""
+    model: Callable[[Path], Any]
+    """Untrained, from the folder of the corpora."""
+    doubled: Callable[[list[Any]], list[Any]] = lambda sentences: sentences
+    """What is trained on, from the sentences."""
+    smallest: float = SMALLEST
+    task: str = "names"
+    remark: str = ""
+
+
+def names_of(code: str, treebank: str, text: str, **more: Any) -> Recipe:
+    """Names of a language of Universal NER, with lists of names of the others."""
+    return Recipe(
+        code, text, (UNIVERSAL.format(treebank), OTHERS), SHARED,
+        lambda root, part: data.universal(root, code, part), lambda root: tagger(root, code), **more,
+    )  # fmt: skip
+
+
+def tagger(root: Path, code: str) -> Tagger:
+    """An untrained tagger that looks at names of other languages."""
+    return Tagger(features=FeatureSet.named("ner").joined(names=data.foreign_names(root, code)), threads=1)
+
+
+def chinese_tagger(root: Path) -> Tagger:
+    """An untrained tagger of characters."""
+    features = FeatureSet.from_lines("characters", CHARACTERS).joined(names=data.chinese_names())
+    return Tagger(features=features, threads=1)
+
+
+def chinese_segmenter(root: Path) -> Segmenter:
+    """An untrained segmenter of Chinese words."""
+    resources = {"dictionary": data.chinese_words()}
+    return Segmenter(resources=resources, threads=1)
+
+
+RECIPES = {
+    "danish-names": names_of("da", "Danish-DDT", "news and books"),
+    "serbian-names": names_of(
+        "sr", "Serbian-SET", "news", doubled=data.in_both_alphabets,
+        remark="It reads both alphabets: its corpus, which is in Latin letters, was learnt from in Cyrillic too.",
+    ),
+    "slovak-names": names_of("sk", "Slovak-SNK", "news, books, the web"),
+    "swedish-names": names_of("sv", "Swedish-Talbanken", "leaflets, papers, essays"),
+    "croatian-names": names_of("hr", "Croatian-SET", "news"),
+    "portuguese-names": names_of("pt", "Portuguese-Bosque", "news"),
+    "chinese-names": Recipe(
+        "zh", "Wikipedia", (UNIVERSAL.format("Chinese-GSDSIMP"), DICTIONARY), SHARED,
+        lambda root, part: [data.as_read(s) for s in data.chinese(root, part)], chinese_tagger,
+        remark="It reads plain text, without spaces between words, in simplified characters.",
+    ),
+    "chinese-words": Recipe(
+        "zh", "Wikipedia", ("the words of " + UNIVERSAL.format("Chinese-GSDSIMP"), DICTIONARY), SHARED,
+        lambda root, part: [list(s.words) for s in data.chinese(root, part)], chinese_segmenter, task="words",
+        remark="Text is cut as the GSD treebank of Universal Dependencies cuts it, in simplified characters.",
+    ),
+    "german-names": Recipe(
+        "de", "news and Wikipedia", ("GermEval 2014 (Benikova and others 2014), CC BY 4.0",), "CC BY 4.0",
+        lambda root, part: data.german(root, part), lambda root: Tagger(min_count=3, threads=1), smallest=0.02,
+        remark="Only the outermost names are found. OTH are other names: works, products, events. Words made of names "
+        "(GermEval's types in -deriv and -part) are no names here.",
+    ),
+}  # fmt: skip

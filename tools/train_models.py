@@ -1,0 +1,165 @@
+"""Make models of other languages than English, and their cards, again from open corpora.
+
+    DOVETAIL_DATA=... python tools/train_models.py danish-names --output FOLDER --folds 3
+
+With ``--folds``, the recipe and python-crfsuite (``tools/crfsuite_names.py``) are also cross-validated: trained on two
+thirds of the training part, scored on the other third; ``--folds 1`` and ``2`` leave out some of the three. Folds are
+stretches of the corpus, so that sentences of one text are in one fold. Chinese lists need ``pip install jieba``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import crfsuite_names
+from model_corpora import BLOCK
+from model_recipes import RECIPES, Recipe
+
+import dovetail
+from dovetail import Segmenter, Tagger, entity_scores
+from dovetail.evaluate import reliability
+from dovetail.evaluate.words import word_scores
+
+PARTS = 3
+C2 = (0.1,)
+"""Of the L2 penalty of CRFsuite: 1 was worse wherever it was tried, by 1.4 in Danish and in Serbian."""
+CARD = (Path(__file__).parent / "model_card.md").read_text(encoding="utf-8")
+
+
+def counts(recipe: Recipe, gold: Sequence[Any], found: Sequence[Any]) -> list[int]:
+    """How many names or words there are, are found, and are right."""
+    if recipe.task == "words":
+        scores = word_scores(gold, found)
+    else:
+        scores = entity_scores([s.layers["ner"] for s in gold], found)
+    return [scores.gold, scores.predicted, scores.correct]
+
+
+def f1(rows: Sequence[Sequence[int]]) -> float:
+    """F1 of counts that are added up, in percent."""
+    gold, found, right = map(sum, zip(*rows, strict=True))
+    return 200.0 * right / max(gold + found, 1)
+
+
+def asked(recipe: Recipe, sentences: Sequence[Any]) -> list[Any]:
+    """What a model is given of sentences with answers."""
+    return ["".join(words) for words in sentences] if recipe.task == "words" else list(sentences)
+
+
+def trained(recipe: Recipe, root: Path, train: list[Any]) -> Any:
+    """The model of a recipe, pruned; a tenth of the blocks says when to stop, and how readily to answer."""
+    blocks = [i // BLOCK for i in range(len(train))]
+    rest, aside = ([s for s, b in zip(train, blocks, strict=True) if (b % 10 == 9) == held] for held in (False, True))
+    model = recipe.model(root).fit(recipe.doubled(rest), dev=recipe.doubled(aside))
+    return model.pruned(recipe.smallest) if isinstance(model, Tagger) else model
+
+
+def cross_validated(recipe: Recipe, root: Path, folds: int) -> dict[str, float]:
+    """F1 by what was trained, over the first folds."""
+    corpus = recipe.corpus(root, "train")
+    cuts = [len(corpus) * k // PARTS for k in range(PARTS + 1)]
+    rows: dict[str, list[list[int]]] = {}
+    for k in range(folds):
+        held, rest = corpus[cuts[k] : cuts[k + 1]], corpus[: cuts[k]] + corpus[cuts[k + 1] :]
+        model = trained(recipe, root, rest)
+        rows.setdefault("dovetail", []).append(counts(recipe, held, model.predict(asked(recipe, held))))
+        if recipe.task == "names":
+            for c2 in C2:
+                found = crfsuite_names.predicted(rest, held, c2)
+                rows.setdefault(f"CRFsuite c2={c2:g}", []).append(counts(recipe, held, found))
+        told = ", ".join(f"{name} {f1(own[-1:]):.2f}" for name, own in rows.items())
+        print(f"  fold {k + 1}: {told}", file=sys.stderr, flush=True)
+    return {name: f1(own) for name, own in rows.items()}
+
+
+def calibration(recipe: Recipe, model: Any, gold: Sequence[Any]) -> float:
+    """The expected calibration error of the probabilities of names or words."""
+    pairs = []
+    if isinstance(model, Segmenter):
+        for words, answer in zip(gold, model.annotate(asked(recipe, gold)), strict=True):
+            ends = [sum(map(len, words[:i])) for i in range(len(words) + 1)]
+            there = set(pairwise(ends))
+            pairs += [(s.probability or 0.0, (s.start, s.end) in there) for s in answer.spans]
+    else:
+        for sentence, found in zip(gold, model.predict_entities(gold), strict=True):
+            there = {(e.start, e.end, e.label) for e in sentence.entities()}
+            pairs += [(e.probability or 0.0, (e.start, e.end, e.label) in there) for e in found]
+    return reliability([p for p, _ in pairs], [right for _, right in pairs]).expected_calibration_error
+
+
+def make(name: str, root: Path, folder: Path, folds: int) -> None:
+    """Cross-validate, train, save the model, and write its card."""
+    recipe, began = RECIPES[name], time.process_time()
+    validated = cross_validated(recipe, root, folds) if folds else {}
+    train, dev = recipe.corpus(root, "train"), recipe.corpus(root, "dev")
+    model = trained(recipe, root, train)
+    score = f1([counts(recipe, dev, model.predict(asked(recipe, dev)))])
+    error = calibration(recipe, model, dev)
+    path = folder / f"{name}.dovetail"
+    about = {
+        "name": name, "task": recipe.task, "languages": [recipe.code], "measure": "F1",
+        "scores": {recipe.text: round(score, 2)}, "calibration": {recipe.text: round(error, 4)},
+        "cross_validated": {n: round(v, 2) for n, v in validated.items()},
+        "sources": list(recipe.sources), "licence": recipe.licence,
+    }  # fmt: skip
+    model.save(path, card=about, **({"compact": True} if isinstance(model, Tagger | Segmenter) else {}))
+    saved: Any = dovetail.load(path)
+    again = f1([counts(recipe, dev, saved.predict(asked(recipe, dev)))])
+    write_card(recipe, name, path, train, dev, saved, again, error, validated)
+    seconds = time.process_time() - began
+    told = ", ".join(f"{n} {v:.2f}" for n, v in validated.items())
+    size = path.stat().st_size / 1e6
+    print(
+        f"{name}: dev {again:.2f}, calibration {error:.3f}, {size:.2f} MB; {told}; {seconds:.0f} s",
+        flush=True,
+    )
+
+
+def write_card(
+    recipe: Recipe, name: str, path: Path, train: Sequence[Any], dev: Sequence[Any], model: Any,
+    score: float, error: float, validated: dict[str, float],
+) -> None:  # fmt: skip
+    """The card, beside the model."""
+    whole = {"words": "F1 of words"}.get(recipe.task, "F1 of names")
+    rows = [f"| {recipe.text}, dev ({len(dev):,} sentences) | {score:.1f} | {error:.3f} |"]
+    if recipe.task == "names":
+        scores = entity_scores([s.layers["ner"] for s in dev], model.predict(dev))
+        rows += [f"| {label}, {one.gold} names | {one.f1:.1f} | |" for label, one in sorted(scores.per_label.items())]
+    compared = ""
+    if validated:
+        told = ", ".join(f"{n} {v:.1f}" for n, v in validated.items())
+        compared = f"Trained on two thirds of the training part and scored on the rest, in stretches: {told}.\n\n"
+    title = " ".join(name.capitalize().split("-"))
+    labels = "" if recipe.task == "words" else f" ({', '.join(sorted(scores.per_label))})"
+    text = CARD.format(
+        title=title, what=f"{recipe.task}{labels}", size=path.stat().st_size / 1e6, licence=recipe.licence,
+        remark=f"{recipe.remark}\n\n" if recipe.remark else "", sources="\n".join(f"- {s}" for s in recipe.sources),
+        sentences=len(train), measure=whole, scores="\n".join(rows), compared=compared, name=name,
+    )  # fmt: skip
+    path.with_suffix(".md").write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Make the models that are named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="+", choices=RECIPES, metavar="NAME", help=", ".join(RECIPES))
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--folds", type=int, default=0, choices=range(PARTS + 1))
+    args = parser.parse_args()
+    root = os.environ.get("DOVETAIL_DATA")
+    if not root:
+        sys.exit("set DOVETAIL_DATA to the folder with the corpora")
+    args.output.mkdir(parents=True, exist_ok=True)
+    for name in args.names:
+        make(name, Path(root), args.output, args.folds)
+
+
+if __name__ == "__main__":
+    main()
