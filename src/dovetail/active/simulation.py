@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from dovetail.active.selection import select
 from dovetail.active.uncertainty import RANDOM, check_measure
@@ -101,7 +101,7 @@ class Simulation:
             first += [Round(self.configuration, draw, start, way, self.step, until, self.seed) for way in ways]
         return first
 
-    def runs(self, data: CurveData, log: RunLog, jobs: int = 1) -> Iterator[tuple[Run, bool]]:
+    def runs(self, data: CurveData, log: RunLog, jobs: int | Literal["ray"] = 1) -> Iterator[tuple[Run, bool]]:
         """Every run as it finishes, each with whether the log had it already."""
         return finished_runs(self.tasks(data), data, log, jobs, Round.after)
 

@@ -20,6 +20,7 @@ from dovetail.cli.nested import span_chances
 from dovetail.cli.options import argument, option, switch
 from dovetail.cli.pairs import annotate_pairs
 from dovetail.cli.paths import Reads, Writes, format_by_name
+from dovetail.cli.shards import annotate_shards
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
 
@@ -72,6 +73,7 @@ def annotate(
     marginals: bool = switch("Add the probability of every label for every word (jsonl)."),
     domain: str | None = options.DOMAIN,
     threads: int | None = options.THREADS,
+    ray: bool = switch("Share the files of a folder out over a Ray cluster; --output is another folder."),
 ) -> None:
     """Annotate text or files, with probabilities.
 
@@ -81,6 +83,8 @@ def annotate(
 
     dovetail annotate --model M news.conll.gz --output tagged.conll.gz
     """
+    if ray:
+        return annotate_shards(annotate, dict(locals()))
     source = Input(text, input_format)
     from dovetail.text.documents import annotate_documents
     from dovetail.text.report import ReadReport

@@ -29,19 +29,22 @@ GROUPS = {
         "lowercase parts activation hidden_inputs encoder tune_encoder encoder_size dropout"
     ),
     "Choice": "number by discount diversity select.seed",
-    "Runs": "sizes config config_file settings start step until draws tune jobs curve.seed simulate.seed",
+    "Runs": (
+        "sizes config config_file settings start step until draws tune jobs curve.ray simulate.ray curve.seed "
+        "simulate.seed"
+    ),
     "Resources": "priors unlabelled clusters vectors lexicon hints association save_clusters noise_text",
     "Learning": (
         "prior null fertility agreement jump_classes samplers sweeps loss optimiser l2 l1 decay noise expectation_loss "
         "expectation_weight pool pool_weights weights select_templates selection iterations patience cross_validate "
-        "batch gain agree consistency engine coupled_training balance calibrate seed threads init resume"
+        "batch gain agree consistency engine coupled_training balance calibrate seed threads ray init resume"
     ),
     "Page": "annotator label.port no_browser",
     "Output": (
         "output output_target source_output target_output links_output changes_output align-sentences.languages beads "
         "teach save_table save symmetrise align.threshold probabilities output_format annotate.threshold documents "
         "k_best marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads "
-        "select.threads help"
+        "select.threads annotate.ray help"
     ),
 }
 """The options under each heading of a long help page; ``COMMAND.NAME`` where one means something else there."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean, linear_regression
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dovetail.cli import options
 from dovetail.cli.console import count, say, warn, warn_all
@@ -65,6 +65,7 @@ def curve(
     encoding: str = options.ENCODING,
     seed: int = SEED,
     jobs: int | None = JOBS,
+    ray: bool = options.RAY,
     quiet: bool = options.QUIET,
 ) -> None:
     """Draw learning curves, and compare settings along them.
@@ -82,7 +83,7 @@ def curve(
     for configuration in chosen:
         configuration.build()  # a wrong setting is told before anything is read
     corpora = Corpora(input_format, options.names(columns), encoding)
-    done, log = _carried_out(plan, corpora, train, dev, test, tune, output, jobs, quiet)
+    done, log = _carried_out(plan, corpora, train, dev, test, tune, output, "ray" if ray else jobs, quiet)
     _results(done, log, [configuration.name for configuration in chosen], 0, "Learning curve")
 
 
@@ -107,6 +108,7 @@ def simulate(
     encoding: str = options.ENCODING,
     seed: int = SEED,
     jobs: int | None = JOBS,
+    ray: bool = options.RAY,
     quiet: bool = options.QUIET,
 ) -> None:
     """Try out active learning on data that is already labelled.
@@ -125,7 +127,7 @@ def simulate(
     plan = Simulation(parse_configuration(f"tagger={settings}"), ways, start, step, until, draws, seed)
     plan.configuration.build()  # a wrong setting is told before anything is read
     corpora = Corpora(input_format, options.names(columns), encoding)
-    done, log = _carried_out(plan, corpora, train, dev, test, tune, output, jobs, quiet)
+    done, log = _carried_out(plan, corpora, train, dev, test, tune, output, "ray" if ray else jobs, quiet)
     names = [way.name for way in ways]  # random comes last
     _results(done, log, names, -1, "Chosen and random sentences", ("sentences", "tokens"))
 
@@ -157,7 +159,7 @@ def parse_sizes(text: str) -> list[int | None]:
 
 def _carried_out(
     plan: Any, corpora: Corpora, train: Path, dev: Path, test: Path | None, tune: bool,
-    output: Path, jobs: int | None, quiet: bool,
+    output: Path, jobs: int | Literal["ray"] | None, quiet: bool,
 ) -> tuple[list[Run], RunLog]:  # fmt: skip
     """All runs of a ``LearningCurve`` or a ``Simulation``, and the log with these and others."""
     log = _prepare(output)
@@ -165,6 +167,8 @@ def _carried_out(
         reporter.doing(f"reading {train}")
         data = _read_data(corpora, train, dev, test, tune)
         tasks = plan.tasks(data)
+        if jobs == "ray":
+            return _watched(plan.runs(data, log, jobs), plan.sizes_of_runs(data), 1, reporter, output), log
         jobs = max(1, min(jobs or os.cpu_count() or 1, len(tasks)))
         return _watched(plan.runs(data, log, jobs), plan.sizes_of_runs(data), jobs, reporter, output), log
 

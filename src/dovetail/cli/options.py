@@ -100,6 +100,7 @@ COLUMNS = option(
 ENCODING = option("NAME", "Encoding of the input: utf-8, latin-1, cp1252, utf-16, ...", default="utf-8")
 THREADS = option("N", settings.threads.keywords["help"], shown="all", min=1)
 QUIET = switch("Show no progress, only results, warnings and errors.", short="-q")
+RAY = switch("Share the work out over a Ray cluster: that of RAY_ADDRESS, or the cores of this machine.")
 AS_JSON = switch("Print one JSON object.", "--json")
 
 

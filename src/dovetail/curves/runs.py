@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from dovetail.curves.configurations import Configuration
 from dovetail.curves.data import CurveData, draw_order
@@ -145,7 +145,7 @@ def finished_runs(
     tasks: Sequence[AnyTask],
     data: CurveData,
     log: RunLog,
-    jobs: int,
+    jobs: int | Literal["ray"],
     following: Callable[[AnyTask, Run], AnyTask | None] = lambda task, run: None,
 ) -> Iterator[tuple[Run, bool]]:
     """Every run, each with whether it was in the log already; those that were not are done, on so many processes.
@@ -195,7 +195,7 @@ class LearningCurve:
         """How many sentences each run trains on."""
         return [task.size for task in self.tasks(data)]
 
-    def runs(self, data: CurveData, log: RunLog, jobs: int = 1) -> Iterator[tuple[Run, bool]]:
+    def runs(self, data: CurveData, log: RunLog, jobs: int | Literal["ray"] = 1) -> Iterator[tuple[Run, bool]]:
         """Every run as it finishes, each with whether the log had it already."""
         return finished_runs(self.tasks(data), data, log, jobs)
 

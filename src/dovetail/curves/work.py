@@ -15,7 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from dovetail.errors import DovetailError
 
@@ -29,17 +29,23 @@ def worked(
     function: Callable[[Job, Any], Result],
     tasks: Sequence[Job],
     data: Any,
-    jobs: int,
+    jobs: int | Literal["ray"],
     following: Callable[[Job, Result], Job | None],
 ) -> Iterator[Result]:
     """``function(task, data)`` of all tasks as they finish; ``following(task, result)`` may name one more.
 
-    With one job everything happens in this process. With more, ``function`` must be importable, and a program that
-    calls this must guard its main part with ``if __name__ == "__main__"``.
+    With ``ray`` they are shared out over a cluster. With one job everything happens in this process. With more,
+    ``function`` must be importable, and a program that calls this must guard its main part with ``if __name__ ==
+    "__main__"``.
 
     >>> list(worked(lambda task, data: data + task, [1, 2], 10, 1, lambda task, result: 5 if task == 1 else None))
     [11, 12, 15]
     """
+    if jobs == "ray":
+        from dovetail.machines.runs import worked as shared_out
+
+        yield from shared_out(function, tasks, data, following)
+        return
     if jobs == 1 or not tasks:
         waiting = deque(tasks)
         while waiting:

@@ -55,6 +55,7 @@ COMMON: dict[str, tuple[Any, Param]] = {
     "resume": (bool, switch("Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists.")),
     "half": (bool, switch("Store weights in half precision, for a smaller file.")),
     "compact": (bool, switch("Store a weight in one byte, with short keys: the smallest file.")),
+    "ray": (bool, options.RAY),
     "quiet": (bool, options.QUIET),
 }
 """The types and options of commands that train, except settings and ``--train``."""

@@ -27,7 +27,7 @@ class ParserTraining(Training):
     kind, model = "parser", "Parser"
     settings: ClassVar[type] = ConstituencySettings
     domains: ClassVar[type[Domains] | None] = Domains
-    takes = "domain dev_domain unlabelled clusters vectors save_clusters init resume half"
+    takes = "domain dev_domain unlabelled clusters vectors save_clusters ray init resume half"
     learns = "Trees: brackets, or JSON lines with a field tree (may be .gz)"
     trained_on: ClassVar[Mapping[str, str]] = {"sentences": "tree", "tokens": "word"}
     own: ClassVar[Mapping[str, Any]] = {"input_format": (FormatOfTrees | None, TREES)}

@@ -24,7 +24,7 @@ class TaggerTraining(Training):
     kind, model, settings, domains = "tagger", "Tagger", TaggerSettings, TaggerDomains
     takes = (
         "domain dev_domain expectations columns unlabelled clusters vectors lexicon hints association save_clusters "
-        "noise_text init resume half compact"
+        "noise_text ray init resume half compact"
     )
     learns = "Annotated text to learn from (may be .gz)"
     first = "extracting features"
@@ -100,7 +100,7 @@ class NestedTraining(Training):
     """Train a tagger of entities within entities."""
 
     kind, model, settings = "nested", "NestedTagger", NestedSettings
-    takes = "columns unlabelled clusters vectors lexicon hints save_clusters noise_text init resume half"
+    takes = "columns unlabelled clusters vectors lexicon hints save_clusters noise_text ray init resume half"
     learns = "Sentences with entities, nested or not (may be .gz)"
     first = "extracting features"
 

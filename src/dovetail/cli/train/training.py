@@ -93,6 +93,8 @@ class Training:
             warn_all(several.doubts(self, data, held_out) if several else self.doubts(data[""], held_out.get("")))
             self.prepare(pattern, list(chain.from_iterable(data.values())), reporter)
             dev = (held_out if several else held_out.get("")) or None
+            if given.ray:
+                more["sharing"] = self.sharing(several)
             more |= {"init": start, "checkpoint": checkpoint, "progress": reporter.trained, "doing": reporter.doing}
             model.fit(data if several else data[""], dev=dev, **more)
             seconds = time.perf_counter() - began
@@ -182,6 +184,16 @@ class Training:
                 say(f"noise: the first {count(len(model.noise_text), 'sentence')} of the raw text, and not the rest")
         if self.first:
             reporter.doing(self.first)
+
+    def sharing(self, several: Domains | None) -> Any:
+        """What shares training out over a cluster; an error where it cannot be."""
+        if several:
+            raise DovetailError("--ray is for one corpus: several domains are trained on one machine")
+        from dovetail.machines.objective import Ray
+        from dovetail.machines.ray import imported
+
+        imported()
+        return Ray()
 
     # what kinds do in ways of their own
 
