@@ -7,13 +7,12 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
 from dovetail.errors import DovetailError
+from dovetail.extras import extra
 
 ADDRESS = "RAY_ADDRESS"
-MISSING = "Ray is not installed: pip install 'dovetail[cluster]'"
 NOBODY = f"no Ray cluster answers at {{}}: start one with 'ray start --head', or unset {ADDRESS} to use this machine"
 OPTIONS = {"include_dashboard": False, "logging_level": logging.ERROR, "log_to_driver": False}
 """What a cluster is started with: no page in a browser, and no lines of its own among those of a command."""
@@ -21,12 +20,8 @@ OPTIONS = {"include_dashboard": False, "logging_level": logging.ERROR, "log_to_d
 
 def imported() -> Any:
     """The module ``ray``, or an error that says how to install it."""
-    if find_spec("ray") is None:
-        raise DovetailError(MISSING)
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    import ray
-
-    return ray
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns of what it will do one day
+    return extra("ray", "sharing work out", "cluster")
 
 
 @contextmanager
