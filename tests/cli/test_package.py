@@ -109,7 +109,7 @@ def test_what_is_imported_at_run_time_is_installed_with_dovetail() -> None:
     required = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}  # type: ignore[index]
     listed = (line for name, lines in project["optional-dependencies"].items() if name != "dev" for line in lines)
     extras = {re.match(r"[\w-]+", line)[0] for line in listed}  # type: ignore[index]
-    brought = {"llvmlite", "starlette", "tokenizers"}  # by numba, fastapi and transformers
+    brought = {"llvmlite", "starlette", "pydantic", "tokenizers"}  # by numba, fastapi and transformers
     others = {"dovetail", "sklearn", *extras, *brought}
     imported = {"scipy"}
     for file in (ROOT / "src").rglob("*.py"):
