@@ -108,6 +108,16 @@ def test_trees_and_dependencies_are_drawn_and_told(chromium: Any, address: str) 
         assert page.locator(".brackets").inner_text().startswith("(ROOT (")
 
 
+def test_constituents_are_explained(chromium: Any, address: str) -> None:
+    with visit(chromium, address) as visited:
+        page = visited.page
+        ask(page, "parser", "Ada saw Bern")
+        with page.expect_response("**/explain"):
+            page.get_by_role("button", name="Why?").click()
+        page.locator(".verdict").get_by_text("there is no answer without it").wait_for()
+        assert len(page.locator(".why option").all()) == 3
+
+
 def test_what_a_user_types_is_text_and_nothing_else(chromium: Any, address: str) -> None:
     evil = "<img src=x onerror=alert(1)> </style><script>alert(2)</script> Ada saw \U0001f600 <b>Bern</b> ."
     with visit(chromium, address) as visited:

@@ -2,6 +2,7 @@
 
 import { make, percent } from "/assets/shared/dom.js";
 
+const SMALLEST = 0.7; // a picture shrinks so far to fit, then it is scrolled
 const NAMES = { tree: "Tree", dependencies: "Dependencies" };
 
 export function figureOf(name, sentence) {
@@ -24,6 +25,7 @@ function drawing(svg, title) {
   const parsed = new DOMParser().parseFromString(bare, "image/svg+xml").documentElement;
   for (const own of parsed.querySelectorAll(":scope > rect, :scope > title")) own.remove();
   parsed.setAttribute("class", "drawing");
+  parsed.style.minWidth = `${SMALLEST * parsed.width.baseVal.value}px`;
   parsed.setAttribute("role", "img");
   parsed.setAttribute("aria-label", title);
   return document.importNode(parsed, true);

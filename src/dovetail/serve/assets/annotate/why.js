@@ -82,7 +82,7 @@ function explained(why) {
   const all = (why.alternatives ?? []).map((one) => ({ label: one.tag ?? one.label, probability: one.probability }));
   const sure = why.probability ?? all.find((one) => one.label === label)?.probability;
   const verdict = make("p", { class: "verdict" }, make("strong", {}, shown(label)), ` ${percent(sure)}`,
-    why.rival ? ` rather than ${why.alternatives ? shown(why.rival) : why.rival}` : "");
+    why.rival ? ` rather than ${why.alternatives ? shown(why.rival) : why.rival}` : ": there is no answer without it");
   const columns = make("div", { class: "columns" },
     all.length ? column("Chances", chances(all.slice(0, 6))) : null,
     column("Speaks for it", evidence(why.for), "for"),
