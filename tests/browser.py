@@ -27,9 +27,12 @@ AXE = Path(__file__).parent / "data" / "axe" / "axe.min.js.gz"
 WIDTHS = (1280, 390)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A browser of playwright; tests that want it are skipped where there is none."""
+    """A browser of playwright; tests that want it are skipped where there is none.
+
+    It is closed after each file of tests: as long as it is open, asyncio cannot be run in this thread.
+    """
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
     found = next((path for path in CHROMIUM if path.exists()), None)
     if found is None:
