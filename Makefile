@@ -10,7 +10,7 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dovetail needs Python 3.11 or newer; call make with PYTHON=python3.11") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/$(PIP_INSTALL) --editable '.'
+	$(BIN)/$(PIP_INSTALL) --editable '.[serve]'
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

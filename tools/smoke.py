@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-FORBIDDEN = ("pytest", "hypothesis", "mypy", "matplotlib", "sklearn", "nltk", "pycrfsuite", "torch")
+FORBIDDEN = ("pytest", "hypothesis", "mypy", "matplotlib", "sklearn", "nltk", "pycrfsuite", "torch", "fastapi")
 NAMES, VERBS, PLACES = ("Ada", "Bela", "Clara", "Dora"), ("saw", "left", "praised"), ("London", "Vienna", "Bern")
 
 
@@ -148,7 +148,7 @@ COMMANDS = """
 0 label --help
 2 label raw.txt
 0 serve --help
-2 serve -m tagger.dovetail
+2 serve -m nothing.dovetail
 2 evaluate -m tagger.dovetail dev.conll --reliability picture.png
 """
 

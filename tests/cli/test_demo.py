@@ -23,6 +23,9 @@ def test_the_tour(run: Run, model: Path, data: Path, tmp_path: Path, monkeypatch
     assert "micro" in out
     assert "trained on 60 sentences" in out
     assert "iteration" in err
+    pages = out[out.index("In the browser") :].splitlines()[1:]
+    assert [line.split()[:2] for line in pages] == [["dovetail", "serve"], ["dovetail", "label"]]
+    assert all(run(line.split()[1], "--help").code == 0 for line in pages)
 
 
 def test_without_its_files(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,6 +14,10 @@ EXAMPLE = (
     "Angela Merkel met Barack Obama in Berlin before flying to Washington. "
     "Microsoft and General Electric opened a research centre in Munich, said Mary Johnson of Reuters."
 )
+PAGES = """
+In the browser, with pip install 'dovetail[serve]':
+  dovetail serve --open              try the models that come with dovetail
+  dovetail label TEXT PER LOC ORG    label a text of yours while a model learns"""
 
 
 def demo(
@@ -46,3 +50,4 @@ def demo(
     size = tagger.card_
     print(f"\ntrained on {size['sentences']:,} sentences in {time.perf_counter() - began:.1f} s")
     print('Next: dovetail explain "...", dovetail evaluate --model M DATA, dovetail --help')
+    print(PAGES)
