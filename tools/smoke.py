@@ -91,6 +91,18 @@ COMMANDS = """
 0 train roles --train train.jsonl --dev dev.jsonl -o roles.dovetail --iterations 2 --gold-trees --ranked 2 --quiet
 0 train joint --train train.jsonl -o soft.dovetail --coupling soft --coupled-training all --iterations 2 --quiet
 0 train entailment --train pairs.jsonl --dev pairs.jsonl --parser own-tags.dovetail -o judge.dovetail --quiet
+0 train tagger --train train.conll --iterations 2 -o saved.dovetail --save-config saved.toml --quiet
+0 train tagger --config saved.toml --iterations 3 --quiet
+2 train tagger --config pipe.toml --quiet
+0 tune tagger --train train.conll --iterations 2 --candidates 2 -o best.toml --quiet
+0 train tagger --config best.toml -o tuned.dovetail --quiet
+0 tune segmenter --train train.words.txt --iterations 2 --candidates 2 -o words.toml --quiet
+0 tune nested --train train.jsonl --iterations 2 --candidates 2 -o nested.toml --quiet
+0 tune dependency --train train.jsonl --iterations 2 --candidates 2 -o dependency.toml --quiet
+0 tune parser --train train.mrg --iterations 1 --candidates 2 -o parser.toml --quiet
+0 tune joint --train train.jsonl --iterations 1 --candidates 2 -o joint.toml --quiet
+0 tune roles --train train.jsonl --iterations 1 --gold-trees --ranked 0 --candidates 2 -o roles.toml --quiet
+0 tune entailment --train pairs.jsonl --names none --candidates 2 -o entailment.toml --quiet
 0 annotate -m judge.dovetail pairs.jsonl -o judged.jsonl
 0 evaluate -m judge.dovetail pairs.jsonl --json
 0 explain -m judge.dovetail pairs.jsonl

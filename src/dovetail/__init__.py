@@ -71,7 +71,7 @@ __all__ = [
     "PairTagger", "Parser", "Pipeline", "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger",
     "__version__", "active", "catalogue", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features",
     "grammars", "learning", "load", "models", "pipeline", "pool", "project", "read", "read_expectations", "read_pairs",
-    "scorers", "segment", "structures", "text", "token_scores", "write", "write_expectations", "write_pairs",
+    "scorers", "segment", "structures", "text", "token_scores", "tuning", "write", "write_expectations", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {

@@ -13,7 +13,7 @@ from dovetail.cli.command import GROUPS, SHORT
 from tests.cli.conftest import Run
 from tests.cli.test_paths import COMMANDS
 
-PAGES = ["", "train", "cluster", *(name.removeprefix("dovetail ") for name in COMMANDS)]
+PAGES = ["", "train", "tune", "cluster", *(name.removeprefix("dovetail ") for name in COMMANDS)]
 QUAINT = r"\bmend|\bparted\b|told by|\bOf everything\b|\bshall\b|\bfault of\b|\bdear\b|\bkeep their promise\b"
 
 
@@ -31,7 +31,7 @@ def test_every_line_fits_and_reads_well(run: Run, page: str) -> None:
     assert not re.search(r"\[default: \(|x>=[01]\b|<list\[|<str>|<path>", out)
 
 
-@pytest.mark.parametrize("group", ["", "train", "cluster"])
+@pytest.mark.parametrize("group", ["", "train", "tune", "cluster"])
 def test_summaries_of_commands_are_not_cut(run: Run, group: str) -> None:
     listed = run(*group.split(), "--help").out.split("Commands:\n")[1].splitlines()
     assert len(listed) >= 4

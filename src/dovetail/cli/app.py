@@ -26,6 +26,7 @@ from dovetail.cli import (
     select,
     serve,
     train,
+    tune,
     two_languages,
 )
 from dovetail.cli.command import Commands
@@ -39,6 +40,7 @@ app = Commands(
 )
 app.command()(annotate.annotate)
 app.add_typer(train.app, name="train")
+app.add_typer(tune.app, name="tune")
 for command in (
     evaluate.evaluate, pipeline.pipeline, pool.pool, explain.explain, info.info, models.models, demo.demo,
     select.select, label.label, curve.simulate, curve.curve, two_languages.project, two_languages.annotate_pair,

@@ -10,13 +10,14 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from dovetail.cli.config import save_config, with_config
 from dovetail.cli.options import Function, spelled_out
 from dovetail.cli.paths import Reads, check_paths, roles
 
 GROUPS = {
     "Data": (
-        "source align.target languages labels label.task train dev domain dev_domain expectations links test gold "
-        "gold_first predicted "
+        "read_config source align.target languages labels label.task train dev domain dev_domain expectations links test "
+        "gold gold_first predicted "
         "compare labelled trees_only entities_only input_format columns encoding sentence_per_line tokenised tokenise "
         "lines target ignore layer least_confidence least_translated max_length gold_trees find_predicates"
     ),
@@ -30,7 +31,7 @@ GROUPS = {
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": (
-        "sizes config config_file settings start step until draws tune jobs curve.ray simulate.ray curve.seed "
+        "candidates sizes config config_file settings start step until draws tune jobs curve.ray simulate.ray curve.seed "
         "simulate.seed"
     ),
     "Resources": "priors unlabelled clusters vectors lexicon hints association save_clusters noise_text",
@@ -44,7 +45,7 @@ GROUPS = {
         "output output_target source_output target_output links_output changes_output align-sentences.languages beads "
         "teach save_table save symmetrise align.threshold probabilities output_format annotate.threshold documents "
         "k_best marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads "
-        "select.threads annotate.ray help"
+        "select.threads annotate.ray save_config help"
     ),
 }
 """The options under each heading of a long help page; ``COMMAND.NAME`` where one means something else there."""
@@ -66,6 +67,8 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Data that is given twice is refused, unless it may be repeated: what came first would be lost."""
+        assert self.callback is not None
+        args = with_config(self, ctx, args, roles(inspect.unwrap(self.callback)))
         for option in self._repeated(ctx, list(args)):
             raise typer.BadParameter("given more than once, and only one can be used", ctx, option)
         return super().parse_args(ctx, args)
@@ -84,7 +87,9 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run it, unless it would overwrite what it reads."""
         assert self.callback is not None
-        check_paths(inspect.unwrap(self.callback), ctx.params, {p.name: _label(p) for p in self.params})
+        function = inspect.unwrap(self.callback)
+        check_paths(function, ctx.params, {p.name: _label(p) for p in self.params})
+        save_config(ctx, roles(function))
         return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

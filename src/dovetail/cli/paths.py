@@ -34,6 +34,8 @@ class Reads:
     """Left out, it means the standard input."""
     english: bool = False
     """Left out, it means the English model that comes with dovetail."""
+    inside: bool = True
+    """What a TOML file names is read, too."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def _files_read(path: str, role: Reads, values: Mapping[str, Any]) -> Iterator[F
         together = [f for f in file.rglob("*") if f.suffix in READ_IN_FOLDERS] if role.folders else []
     elif file.suffix == ".ann" or str(values.get("input_format")) == "brat":
         together = [file.with_suffix(".ann"), file.with_suffix(".txt")]
-    elif file.suffix == ".toml":
+    elif file.suffix == ".toml" and role.inside:
         together += _named_inside(file)
     if values.get("languages"):  # the two files of a Moses pair, whose beginning is given
         endings = [ending.strip() for ending in str(values["languages"]).split(",")]

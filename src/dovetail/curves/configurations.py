@@ -43,7 +43,7 @@ class Configuration:
         settings = {name: value if isinstance(value, plain) else repr(value) for name, value in self.settings.items()}
         named = [Path(value) for value in strings_in(list(self.settings.values()))]
         inside = [sorted(path.iterdir()) if path.is_dir() else [path] for path in named]
-        files = [_contents(file) for file in chain.from_iterable(inside) if file.is_file()]
+        files = [contents_of(file) for file in chain.from_iterable(inside) if file.is_file()]
         return {"kind": self.kind, "settings": settings, "files": files}
 
 
@@ -56,13 +56,13 @@ def strings_in(value: Any) -> Iterator[str]:
             yield from strings_in(item)
 
 
-def _contents(path: Path) -> list[Any]:
+def contents_of(path: Path) -> list[Any]:
     """A digest of a file; of a TOML file also of those that it names, such as clusters."""
     named: list[Any] = []
     if path.suffix == ".toml":
         with suppress(tomllib.TOMLDecodeError):
             files = (path.parent / name for name in strings_in(tomllib.loads(read_whole(path))) if "\n" not in name)
-            named = [_contents(file) for file in files if file != path and file.is_file()]
+            named = [contents_of(file) for file in files if file != path and file.is_file()]
     return [sha256(path.read_bytes()).hexdigest(), *named]
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from dovetail.curves.configurations import Configuration
 from dovetail.curves.data import CurveData, draw_order
+from dovetail.curves.log import Log
 from dovetail.curves.work import worked
-from dovetail.errors import DovetailError, InputError
+from dovetail.errors import DovetailError
 from dovetail.models.training import uninterrupted
 from dovetail.version import __version__
 
@@ -118,27 +119,11 @@ class Task:
 AnyTask = TypeVar("AnyTask", bound=Task)
 
 
-class RunLog:
+class RunLog(Log[Run]):
     """Finished runs in a file of JSON lines, by fingerprint; each is written as soon as it is done."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.runs: dict[str, Run] = {}
-        lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
-        for number, line in enumerate(lines, 1):
-            if line.rstrip().endswith("}"):  # else the last line of a run that was killed while it wrote
-                try:
-                    run = Run(**json.loads(line))
-                except (ValueError, TypeError):
-                    raise InputError("this is not a finished run; delete the line, or the file", path, number) from None
-                self.runs[run.fingerprint] = run
-
-    def add(self, run: Run) -> None:
-        """Keep a run, in memory and on disk."""
-        self.runs[run.fingerprint] = run
-        torn = self.path.exists() and not self.path.read_bytes().endswith(b"\n") and self.path.stat().st_size
-        with self.path.open("a", encoding="utf-8", newline="\n") as file:
-            file.write(("\n" if torn else "") + json.dumps(asdict(run)) + "\n")
+        super().__init__(path, Run)
 
 
 def finished_runs(

@@ -212,6 +212,14 @@ class Estimator(Annotator):
         score, words = self._dev_scorer(training, held_out), float(sum(map(len, held_out)))
         return lambda weight: np.array([[words, words, words * score(weight) / 100.0]])
 
+    def _part_counts(self, held_out: list[Any]) -> Any:
+        """Counts [3] of what the trained model finds in sentences with right answers: see ``models.choices``.
+
+        A score that has no counts is taken for that of as many things as there are words.
+        """
+        words = float(sum(map(len, held_out)))
+        return words, words, words * self.score(held_out) / 100.0
+
     def _held_structures(self, model: Any, training: Any) -> Any:
         """What a model makes of the sentences held out from its training, where there is something to choose."""
         return None

@@ -126,6 +126,8 @@ class Fold:
     count: Callable[[Floats], Integers]
     optimiser: Any
     start: Floats
+    number: int = 0
+    """Of the part."""
     weight: Floats = field(init=False)
     state: dict[str, Any] | None = None
     ended: bool = False
@@ -234,27 +236,70 @@ def cross_validated(estimator: Any, corpus: list[Any], training: Any, run: Run) 
         raise DovetailError(
             f"cross_validate={parts}: there are {len(judged)} training sentences to hold out; choose fewer parts, or 0"
         )
-    text = estimator._filled(corpus)
-    part = dealt(text, parts, estimator._setting("seed"))
-    able = np.isin(np.arange(len(text)), judged)
-    folds = []
-    for number in range(held_out):
-        run.doing(f"preparing part {number + 1} of {held_out}")
-        rest, own = np.flatnonzero(part != number), np.flatnonzero((part == number) & able)
-        try:
-            made = _fold(estimator, [text[i] for i in rest], [text[i] for i in own], training, run)
-        except DovetailError:
-            if asked:
-                raise
-            return None  # too little is left to learn from
-        if made is not None:
-            folds.append(made)
+    folds = _folds(estimator, corpus, parts, range(held_out), training, run, judged, lenient=not asked)
     if not folds:
         return None
     run.doing("cross-validating")
     found = CrossValidation(estimator, run, folds, estimator._optimiser(training).limit)
     found.train()
     return found.chosen(getattr(training, "model", None))
+
+
+def held_out_counts(
+    estimator: Any, corpus: list[Any], parts: int, which: Sequence[int], run: Run
+) -> dict[int, list[float]]:
+    """What a model of the other parts finds in each of these parts of the corpus: counts [3], see ``models.choices``.
+
+    How many passes to make, and what else held-out text decides, is chosen by all of these parts together.
+    """
+    judged = [i for i, item in enumerate(corpus) if estimator._judges(item)]
+    folds = _folds(estimator, corpus, parts, which, None, run, judged)
+    if not folds:
+        raise DovetailError("there are too few sentences to hold some out: give more of them")
+    found = CrossValidation(estimator, run, folds, estimator._optimiser(folds[0].training).limit)
+    found.train()
+    chosen = found.chosen(getattr(folds[0].training, "model", None))
+    counts = {}
+    for fold, weight in zip(folds, found.kept[0].weights, strict=True):
+        fold.training.weight = weight
+        model = fold.training.export(weight)
+        fold.estimator.model_ = model if chosen.choice is None else fold.estimator._applied(model, chosen.choice)
+        counts[fold.number] = [float(each) for each in fold.estimator._part_counts(fold.held_out)]
+    return counts
+
+
+def _folds(
+    estimator: Any,
+    corpus: list[Any],
+    parts: int,
+    which: Sequence[int],
+    whole: Any,
+    run: Run,
+    judged: list[int],
+    lenient: bool = False,
+) -> list[Fold]:
+    """The models to train where the corpus is dealt into parts and these are held out in turn.
+
+    ``whole`` is the training of all of it, if there is one; ``judged`` the sentences that models can be judged by.
+    """
+    text = estimator._filled(corpus)
+    part = dealt(text, parts, estimator._setting("seed"))
+    able = np.isin(np.arange(len(text)), judged)
+    folds: list[Fold] = []
+    for done, number in enumerate(which, 1):
+        run.doing(f"preparing part {done} of {len(which)}")
+        rest, own = np.flatnonzero(part != number), np.flatnonzero((part == number) & able)
+        try:
+            made = _fold(estimator, [text[i] for i in rest], [text[i] for i in own], whole, run)
+        except DovetailError:
+            if not lenient:
+                raise
+            return []  # too little is left to learn from
+        if made is not None:
+            made.number = number
+            whole = made.training if whole is None else whole
+            folds.append(made)
+    return folds
 
 
 def _fold(estimator: Any, rest: list[Any], own: list[Any], whole: Any, run: Run) -> Fold | None:
@@ -266,7 +311,7 @@ def _fold(estimator: Any, rest: list[Any], own: list[Any], whole: Any, run: Run)
     if one._setting("predict_layers"):
         one.predict_layers = False  # sentences have what can be had
     training = one._prepare(rest, None, run._replace(doing=lambda what: None))
-    if not one._comparable(training, whole):
+    if whole is not None and not one._comparable(training, whole):
         return None
     start = training.start(None if run.init is None else run.init._model())
     return Fold(one, training, own, one._dev_counter(training, own), one._optimiser(training), start)

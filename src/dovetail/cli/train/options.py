@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.cli import options
+from dovetail.cli.config import CONFIG, SAVE_CONFIG
 from dovetail.cli.formats import CorpusFormat
 from dovetail.cli.options import REQUIRED, Param, option, switch
 from dovetail.cli.paths import Reads, Writes
@@ -57,10 +58,12 @@ COMMON: dict[str, tuple[Any, Param]] = {
     "compact": (bool, switch("Store a weight in one byte, with short keys: the smallest file.")),
     "ray": (bool, options.RAY),
     "quiet": (bool, options.QUIET),
+    "read_config": (FILE, CONFIG),
+    "save_config": (FILE, SAVE_CONFIG),
 }
 """The types and options of commands that train, except settings and ``--train``."""
 DEFAULTS = {"train": None} | {name: one.default for name, (_, one) in COMMON.items()}
-EVERY = ("output", "train", "dev", "input_format", "encoding", "quiet")
+EVERY = ("read_config", "output", "train", "dev", "input_format", "encoding", "quiet", "save_config")
 """Those of all commands."""
 
 

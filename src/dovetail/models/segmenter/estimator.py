@@ -324,11 +324,14 @@ class Segmenter(SegmenterSettings, LinearEstimator):
 
     def score(self, X: Sequence[Any], y: Sequence[Sequence[str]] | None = None) -> float:
         """F1 of segments in percent: of words, or of entities. ``y`` has the answers, as for ``fit``."""
+        return f1_of(self._part_counts(self._examples(X, y, "gold")))
+
+    def _part_counts(self, held_out: list[Any]) -> Any:
         model, counts = self._model(), [np.zeros(3, np.int64)]
-        for some in self._batches(self._examples(X, y, "gold")):
+        for some in self._batches(held_out):
             sentences, gold = self._segments(some)
             counts.append(segment_counts(gold, sentences, model.best(self._batch(sentences)), model.types))
-        return f1_of(np.sum(counts, axis=0))
+        return np.sum(counts, axis=0)
 
     def word_scores(self, sentences: Sequence[Any]) -> WordScores:
         """Precision, recall and F1 of words, and the recall of words that the training data lacks."""

@@ -208,6 +208,9 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
     def _comparable(self, training: Any, whole: Any) -> bool:
         return (training.model.labels.scheme is None) == (whole.model.labels.scheme is None)
 
+    def _part_counts(self, held_out: list[Sentence]) -> Any:
+        return tagging_counts(self.tags_of(held_out), self.predict(held_out), self._model().labels.scheme is not None)
+
     # answers
 
     def predict(self, X: Input) -> list[list[str]]:
