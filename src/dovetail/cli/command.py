@@ -16,29 +16,30 @@ from dovetail.cli.paths import Reads, check_paths, roles
 
 GROUPS = {
     "Data": (
-        "read_config source align.target languages labels label.task train dev domain dev_domain expectations links test "
-        "gold gold_first predicted "
-        "compare labelled trees_only entities_only input_format columns encoding sentence_per_line tokenised tokenise "
-        "lines target ignore layer least_confidence least_translated max_length gold_trees find_predicates"
+        "read_config source align.target languages labels label.task train dev domain dev_domain expectations links "
+        "test gold gold_first predicted compare labelled trees_only entities_only input_format columns encoding "
+        "sentence_per_line tokenised tokenise lines target ignore layer least_confidence least_translated max_length "
+        "gold_trees find_predicates"
     ),
     "Model": (
-        "model source_model target_model annotate-pair.aligner annotate-pair.agreement strength table types how confusion unlinked nameless "
-        "pipeline annotate.domain evaluate.domain strategy samples task annotate.seed evaluate.seed pipeline.seed "
-        "sigma restrict features order scheme longest normalise_width pos predict_layers tags predict_tags relations "
-        "kind coupling vertical horizontal direction head_tags relax unaries threshold decode names parser reach "
-        "ranked least folds min_count min_documents entity_min_documents hash_bits bits observed_only hidden "
-        "lowercase parts activation hidden_inputs encoder tune_encoder encoder_size dropout"
+        "model source_model target_model annotate-pair.aligner annotate-pair.agreement strength table types how "
+        "confusion unlinked nameless pipeline annotate.domain evaluate.domain strategy samples task annotate.seed "
+        "evaluate.seed pipeline.seed sigma restrict features order scheme longest normalise_width pos predict_layers "
+        "tags predict_tags relations kind coupling vertical horizontal direction head_tags relax unaries threshold "
+        "decode names parser reach ranked least folds min_count min_documents entity_min_documents hash_bits bits "
+        "observed_only hidden lowercase parts activation hidden_inputs encoder tune_encoder encoder_size dropout"
     ),
     "Choice": "number by discount diversity select.seed",
     "Runs": (
-        "candidates sizes config config_file settings start step until draws tune jobs curve.ray simulate.ray curve.seed "
-        "simulate.seed"
+        "candidates sizes config config_file settings start step until draws tune jobs curve.ray simulate.ray "
+        "curve.seed simulate.seed"
     ),
     "Resources": "priors unlabelled clusters vectors lexicon hints association save_clusters noise_text",
     "Learning": (
-        "prior null fertility agreement jump_classes samplers sweeps loss optimiser l2 l1 decay noise expectation_loss "
-        "expectation_weight pool pool_weights weights select_templates selection iterations patience cross_validate "
-        "batch gain agree consistency engine coupled_training balance calibrate seed threads ray init resume"
+        "prior null fertility agreement jump_classes samplers sweeps loss optimiser l2 l1 decay noise "
+        "expectation_loss expectation_weight pool pool_weights weights select_templates selection iterations patience "
+        "cross_validate batch gain agree consistency engine coupled_training balance calibrate seed threads ray init "
+        "resume"
     ),
     "Page": "annotator label.port no_browser",
     "Output": (

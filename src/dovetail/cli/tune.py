@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from hashlib import sha256
@@ -30,7 +31,7 @@ LOG = ".trials"
 """The ending of the log beside the configuration."""
 LEFT_OUT = frozenset(
     "dev domain dev_domain expectations trees_only entities_only save_clusters init resume half compact read_config "
-    "save_config output".split()
+    "save_config output ray".split()
 )
 """Options of training that a search has no use for."""
 OWN: dict[str, tuple[Any, Param]] = {
@@ -38,6 +39,7 @@ OWN: dict[str, tuple[Any, Param]] = {
     "candidates": (int, option("N", "Number of settings to try at first, the defaults among them.", default=12, min=2)),
     "jobs": (int, option("N", "Number of models to train at a time, one per core.", default=1, min=1,
                          shown="1, on all cores")),
+    "ray": (bool, options.RAY),
 }  # fmt: skip
 
 app = Commands("Find the settings that suit your training data.")
@@ -72,7 +74,7 @@ class Tuning:
         verdict = search.verdict()
         about = f"Settings for dovetail train {self.kind.kind} --config; found by dovetail tune {self.kind.kind}."
         known = roles(inspect.unwrap(context.command.callback))
-        given = {name: v for name, v in given_options(context).items() if name not in ("output", *OWN)}
+        given = {name: v for name, v in given_options(context).items() if name not in OWN}
         names = {p.name: flag_name(p) for p in context.command.params}
         chosen = {names[name]: value for name, value in verdict.settings.items()}
         write_config(self.output, given | chosen, role_names(known, context.command.params), about)
@@ -96,7 +98,7 @@ class Tuning:
         found: list[Any] = []
         for name, value in self.values.items():
             given = context.get_parameter_source(name)
-            if given is None or given.name == "DEFAULT" or name in ("output", "quiet", "threads", *OWN):
+            if given is None or given.name == "DEFAULT" or name in ("quiet", "threads", *OWN):
                 continue
             listed = [str(one) for one in (value if isinstance(value, list) else [value])]
             found.append([name, listed])
@@ -110,15 +112,17 @@ class Tuning:
         from dovetail.tuning import tuning_log
 
         log, fresh, seconds, kept = tuning_log(self.log), 0, 0.0, 0
+        jobs: Any = "ray" if self.values["ray"] else self.values["jobs"]
+        workers = (os.cpu_count() or 1) if jobs == "ray" else jobs
         try:
-            for step in search.run(log, self.values["jobs"], self.values.get("threads")):
+            for step in search.run(log, jobs, self.values.get("threads")):
                 if step.was_there:
                     kept += 1
                     continue
                 if not fresh and kept:
                     reporter.doing(f"{count(kept, 'trial')} done already, in {self.log}")
                 fresh, seconds = fresh + len(step.outcome.parts), seconds + step.outcome.seconds
-                left = seconds / fresh * (step.of - step.done) / self.values["jobs"]
+                left = seconds / fresh * (step.of - step.done) / workers
                 told = f"round {step.rung}, best {step.best:.2f}; about {describe_seconds(left)} left"
                 reporter.standing(step.done, step.of, told, f"model {step.done} of {step.of}")
         except KeyboardInterrupt:

@@ -87,7 +87,10 @@ class Search:
     steps: list[Step] = field(default_factory=list, init=False)
 
     def run(self, log: Log[Outcome], jobs: int | Literal["ray"] = 1, threads: int | None = None) -> Iterator[Step]:
-        """Every trial as it finishes. With several ``jobs`` each has a process and a core, "ray" shares them out over a cluster."""
+        """Every trial as it finishes: in this process on so many ``threads``; with more ``jobs`` in so many processes.
+
+        With "ray" trials are shared out over a cluster.
+        """
         self.check()
         space = dict(self.space) if self.space is not None else space_of(self.data.model.stored_kind(), self.fixed)
         tried = [one for one in candidates(space, self.number, self.seed) if self._allowed(one)]
@@ -168,7 +171,7 @@ class Search:
         trials: Sequence[Trial],
         carry_out: Callable[..., Outcome],
         log: Log[Outcome],
-        jobs: int,
+        jobs: int | Literal["ray"],
         rung: int,
         of: int,
     ) -> Iterator[Step]:
