@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -98,6 +99,35 @@ def test_bodies_of_ten_megabytes_are_refused_at_once_and_streamed_by_batch() -> 
             found = [json.loads(line) for line in answer]
         assert len(found) == 4001
         assert "longer than" in found[-1]["error"]
+
+
+def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    with started("--timeout", "1") as (_, address):
+        host, port = re.findall(r"//(.*):(\d+)/", address)[0]
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            head = f"POST /annotate HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+            connection.sendall(f'{head}Content-Length: 100\r\n\r\n{{"text": '.encode())
+            answer = b""
+            while piece := connection.recv(1000):
+                answer += piece
+        assert b" 408 " in answer
+        assert b"the body did not arrive within 1 s" in answer
+        assert post(address, "annotate", {"text": "Ada saw Bern ."})["model"] == "tagger"
+
+
+def test_a_client_that_goes_away_in_a_batch_leaves_nothing_behind() -> None:
+    with started() as (_, address):
+        host, port = re.findall(r"//(.*):(\d+)/", address)[0]
+        with socket.create_connection((host, int(port))) as connection:
+            head = f"POST /batch HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/x-ndjson\r\n"
+            connection.sendall(f'{head}Content-Length: 9000000\r\n\r\n"Ada saw Bern ."\n'.encode())
+            assert b" 200 " in connection.recv(1000)
+        for _ in range(200):
+            told = urllib.request.urlopen(address + "metrics").read().decode()
+            if "dovetail_requests_running 1\n" in told:  # this one
+                break
+            time.sleep(0.05)
+        assert "dovetail_requests_running 1\n" in told
 
 
 def test_a_port_that_is_taken_is_told(run: Run) -> None:

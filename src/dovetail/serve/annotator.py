@@ -70,7 +70,7 @@ class Annotator:
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[None]:
         for engine in self.engines.values():
-            engine.start()
+            engine.start("Ada saw Bern.")
         yield
         for engine in self.engines.values():
             await asyncio.to_thread(engine.stop)

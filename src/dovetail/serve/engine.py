@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,11 +54,12 @@ class Engine:
         self.answered = self.batches = 0
         self._changed = threading.Condition()
         self._stopped = True
+        self._first: str | None = None
         self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        """Begin to work."""
-        self._stopped = False
+    def start(self, first: str | None = None) -> None:
+        """Begin to work; with a text to answer before all others, so that nobody waits until kernels are compiled."""
+        self._stopped, self._first = False, first
         self._thread = threading.Thread(target=self._work, name="dovetail-engine", daemon=True)
         self._thread.start()
 
@@ -100,6 +102,9 @@ class Engine:
     # the thread
 
     def _work(self) -> None:
+        if self._first is not None:
+            with suppress(Exception):  # whoever asks will be told
+                self._alone(self._first)
         while (jobs := self._next()) is not None:
             self.batches += 1
             wanted = [job for job in jobs if job.done.set_running_or_notify_cancel()]

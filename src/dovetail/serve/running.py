@@ -15,6 +15,8 @@ from dovetail.serve.guard import Guard
 
 GRACE = 10
 """Seconds that requests at work have to end, once the server is to stop."""
+CONNECTIONS = 900
+"""Open at the same time; systems often allow a process no more than 1,024 files."""
 
 
 def run(
@@ -42,6 +44,7 @@ def run(
         ws="none",
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=20,
+        limit_concurrency=CONNECTIONS,
         h11_max_incomplete_event_size=64 * 1024,
     )
     server = _Server(config, lambda: _begin(address, said, open_page))
