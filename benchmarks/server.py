@@ -5,7 +5,8 @@
 First so many clients each send a sentence, wait for the answer, and send the next: how many a second are answered, with
 which status, and how the memory of the server grows. Then sentences come at half that pace, whether or not earlier ones
 have been answered: how long an answer takes. In the same run, and at the same pace, a server that does nothing, whose
-times are those of the machine; and what the model alone does with the same sentences.
+times are those of the machine; and what the model alone does with the same sentences. At last all of it by processor
+time, which says more where other programs are at work.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import dovetail
 
+Clock = Callable[[], float]
 NAMES = ("Ada Lovelace", "Jordan", "Hillary Clinton", "the Bank of England", "Samsung", "Vienna", "Paris Hilton")
 VERBS = ("met", "left", "praised", "was seen near", "wrote about", "bought a house in", "endorsed")
 ENDS = ("on Monday.", "in London.", "after the war, as The Washington Post said.", "again.", "for no reason at all.")
@@ -41,13 +43,21 @@ def sentences(count: int, seed: int = 1) -> list[str]:
 class Client:
     """One connection that stays open."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self.host, self.port = host, port
+    def __init__(self, host: str, port: int, clock: Clock = time.perf_counter) -> None:
+        self.host, self.port, self.clock = host, port, clock
         self.reader: asyncio.StreamReader | None = None
 
     async def post(self, text: str) -> tuple[int, float]:
         """The status of an answer, and how long it took."""
-        began = time.perf_counter()
+        began = self.clock()
+        try:
+            status = await self._post(text)
+        except (asyncio.IncompleteReadError, ConnectionError):  # the server had closed what was idle
+            self.reader = None
+            status = await self._post(text)
+        return status, self.clock() - began
+
+    async def _post(self, text: str) -> int:
         if self.reader is None:
             self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
         body = json.dumps({"text": text}).encode()
@@ -58,7 +68,7 @@ class Client:
         if "connection: close" in answer:
             self.writer.close()
             self.reader = None
-        return int(answer.split()[1]), time.perf_counter() - began
+        return int(answer.split()[1])
 
 
 async def flood(host: str, port: int, clients: int, seconds: float, pid: int) -> tuple[Counter[int], list[float]]:
@@ -85,9 +95,10 @@ async def flood(host: str, port: int, clients: int, seconds: float, pid: int) ->
     return statuses, memories
 
 
-async def paced(host: str, port: int, pace: float, seconds: float) -> list[float]:
+async def paced(host: str, port: int, pace: float, seconds: float, clock: Clock = time.perf_counter) -> list[float]:
     """The times of answers to sentences that come at random, so many a second."""
-    free = [Client(host, port) for _ in range(400)]
+    free = [Client(host, port, clock) for _ in range(400)]
+    waits = clock is time.perf_counter  # processor time goes on only while something is done
     texts, rng, times = sentences(5000, seed=2), random.Random(3), []
 
     async def one(text: str) -> None:
@@ -97,13 +108,55 @@ async def paced(host: str, port: int, pace: float, seconds: float) -> list[float
         times.append(took)
         free.append(client)
 
-    tasks, due, end = [], time.perf_counter(), time.perf_counter() + seconds
+    tasks, due, end = [], clock(), clock() + seconds
     while due < end:
         due += rng.expovariate(pace)
-        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        while (left := due - clock()) > 0:
+            await asyncio.sleep(left if waits else 0)
         tasks.append(asyncio.create_task(one(rng.choice(texts))))
     await asyncio.gather(*tasks)
     return sorted(times)
+
+
+def in_processor_time(model: str) -> None:
+    """The same with server and clients in one process, by its processor time: what one core of one's own would give.
+
+    The clients, and their waiting for the next sentence, take a part of it, so that the times are rather too long.
+    """
+    import threading
+
+    import uvicorn
+
+    from dovetail.serve import make_app
+    from dovetail.serve.annotator import Annotator
+    from dovetail.serve.roster import roster
+    from dovetail.serve.running import listen
+
+    sys.setswitchinterval(1e-4)  # the clients never sleep, and must not keep the model from its work
+    listening = listen("127.0.0.1", 0)
+    app = make_app([Annotator(roster([model])).part()])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    host, port, texts = "127.0.0.1", listening.getsockname()[1], sentences(3000)
+
+    async def flood_with(some: Sequence[str]) -> float:
+        clients, began, left = [Client(host, port) for _ in range(100)], time.process_time(), iter(some)
+
+        async def one(client: Client) -> None:
+            for text in left:
+                assert (await client.post(text))[0] == 200
+
+        await asyncio.gather(*map(one, clients))
+        return len(some) / (time.process_time() - began)
+
+    asyncio.run(flood_with(texts[:300]))
+    pace = asyncio.run(flood_with(texts))
+    print(f"in processor time, one process for all: {pace:.0f} sentences/s")
+    times = asyncio.run(paced(host, port, pace / 2, 8.0, time.process_time))
+    told(f"half load, {pace / 2:.0f} a second of processor time", times)
+    server.should_exit = True
+    thread.join(20)
 
 
 def do_nothing() -> None:
@@ -187,6 +240,7 @@ def main() -> None:
     finally:
         process.terminate()
         process.wait(20)
+    in_processor_time(asked.model)
 
 
 if __name__ == "__main__":
