@@ -127,22 +127,22 @@ COMMANDS = """
 0 evaluate -m roles.dovetail dev.jsonl --gold-trees --json
 0 evaluate --gold dev.conll --predicted dev.conll --json
 0 embed raw.txt -o raw.vec --dimensions 3 --min-count 1 --quiet
-0 align --source raw.txt --target raw.txt -o raw.links --save aligner.dovetail --samplers 1 --sweeps 4 --quiet
-0 align --source raw.txt --target raw.txt -o again.links --model aligner.dovetail --quiet
+0 align --source raw.txt --target raw.txt -o raw.links --save al.dovetail --samplers 1 --sweeps 4 --quiet
+0 align --source raw.txt --target raw.txt -o again.links --model al.dovetail --quiet
 0 evaluate --gold raw.links --predicted again.links
 0 align-sentences --source raw.txt --target other.words.txt -o pairs.tmx --languages en,de --quiet
 0 align-sentences --source raw.txt --target raw.txt -o a.txt --output-target b.txt --least-translated 0.1 --quiet
-0 align-sentences --source raw.txt --target raw.txt -o ab.txt --model aligner.dovetail --beads beads.tsv --quiet
+0 align-sentences --source raw.txt --target raw.txt -o ab.txt --model al.dovetail --beads beads.tsv --quiet
 0 draw-links --source raw.txt --target raw.txt --links raw.links --line 2
 0 draw-links --source raw.txt --target raw.txt --links raw.links --line 2 -o links.svg
-0 info aligner.dovetail
-2 annotate -m aligner.dovetail raw.txt
+0 info al.dovetail
+2 annotate -m al.dovetail raw.txt
 0 train tagger --train train.conll --noise dropout:0.3 --pool random:2 -o noised.dovetail --iterations 3 --quiet
 0 train tagger --train train.conll --vectors raw.vec --hidden 4 -o hidden.dovetail --iterations 3 --quiet
 0 project --source train.words.txt --target train.words.txt --links links.txt -o expected.jsonl --quiet
 0 train tagger --expectations expected.jsonl -o projected.dovetail --iterations 3 --quiet
 0 annotate-pair --target-model tagger.dovetail --links links.txt --types LOC=O train.words.txt train.words.txt -q
-0 annotate-pair --target-model tagger.dovetail --aligner aligner.dovetail --agreement joint --types LOC=O raw.txt raw.txt -q
+0 annotate-pair --target-model tagger.dovetail --aligner al.dovetail --agreement joint --types LOC=O raw.txt raw.txt -q
 0 pool online.dovetail tagger.dovetail -o pool.dovetail
 2 train tagger --train train.conll --encoder lstm -o encoder.dovetail --quiet
 0 info tagger.dovetail

@@ -19,7 +19,7 @@ from dovetail.errors import DovetailError, InputError
 
 if TYPE_CHECKING:
     from dovetail.models.aligner.aligner import Aligner
-    from dovetail.models.aligner.sentences import Bead
+    from dovetail.models.aligner.windows import Bead
     from dovetail.text.bitext import Pair
 
 KEPT, UNSURE, UNLIKE, ALONE = "kept", "unsure", "unlike", "alone"

@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail.arrays import Int64s
 from dovetail.errors import DovetailError, ModelFileError
+from dovetail.memory import release_memory
 from dovetail.modelfile import load_model, save_model
 from dovetail.models.aligner.candidates import Candidates, candidates_of
 from dovetail.models.aligner.chains import Known, LinkChains, chains_of, short_enough
@@ -101,6 +102,7 @@ class Aligner(AlignerSettings):
             raise DovetailError("no pair of sentences with words on both sides, so there is nothing to align")
         sizes = len(words[0]), len(words[1])
         cells = candidates_of(text, *sizes, threads=self.threads, told=told)
+        release_memory()
         seen = Seen(frequencies(text.source, sizes[0]), frequencies(text.target, sizes[1]))
         (told or silent)("comparing parts of words", 0, 0)
         priors = self._priors_of_training(cells, words, seen)
@@ -111,6 +113,7 @@ class Aligner(AlignerSettings):
             empty_counts(len(cells.source), *sizes[::-1], classes),
         )
         cells.count += np.float32(1e-9)
+        release_memory()
         found = sample(lattice, counts, priors, cells.count, self._schedule(), threads=self.threads, told=told)
         self.model_ = AlignerModel.of(words, seen, cells, counts, self.samplers)
         return lattice, found.posteriors

@@ -30,7 +30,7 @@ from dovetail.models.aligner.sampling_kernels import (
 from dovetail.threads import run_shards
 
 MOST = (1 << 8) - 1
-"""The probabilities of the sweeps of one sampler are added up in a byte."""
+"""The probabilities of the sweeps of one sampler add up to a byte at most, those of all samplers to two."""
 Whole = NDArray[np.uint16]
 
 
@@ -113,12 +113,13 @@ class _Chain:
     """One direction of one sampler."""
 
     def __init__(
-        self, cells: Cells, counts: Counts, prior: Prior, learn: bool, state: NDArray[np.uint64], weight: Singles
-    ) -> None:
+        self, cells: Cells, counts: Counts, prior: Prior, learn: bool, state: NDArray[np.uint64], sums: Whole,
+        weight: Singles,
+    ) -> None:  # fmt: skip
         self.cells, self.counts, self.prior, self.learn, self.state = cells, counts, prior, learn, state
         self.link: Int32s = np.full(len(cells.target), -1, np.int32)
         self.fertile = np.zeros(len(cells.source), np.int16)
-        self.sums = np.zeros(len(cells.place), np.uint8)
+        self.sums = sums
         start(cells, weight, state, self.link)
         if learn:
             count_links(cells, self.link, prior.jump_class, self.fertile, counts)
@@ -174,7 +175,11 @@ def sample(
     def work(number: int) -> None:
         states = schedule.states(number)
         own = [_zeros_like(c) for c in counts] if learn else counts
-        chains = [_Chain(*given, weight) for given in zip(lattice, own, priors, [learn] * 2, states, strict=True)]
+        sums = [np.zeros_like(whole) for whole in total] if many else total
+        chains = [
+            _Chain(cells, counted, prior, learn, state, its, weight)
+            for cells, counted, prior, state, its in zip(lattice, own, priors, states, sums, strict=True)
+        ]
         for at in range(schedule.sweeps):
             before = [chain.places() for chain in chains]
             both = list(zip(chains, reversed(before), strict=True))
@@ -183,12 +188,12 @@ def sample(
                 done[0] += 1
                 tell("drawing links", done[0], schedule.sweeps * schedule.samplers)
         with lock:  # whole numbers: the order in which samplers end does not matter
-            for sums, chain in zip(total, chains, strict=True):
-                sums += chain.sums
+            for whole, its in zip(total if many else (), sums, strict=False):
+                whole += its
             if learn:
-                for whole, chain in zip(counts, chains, strict=True):
-                    for mine, its in zip(whole, chain.counts, strict=True):
-                        np.add(mine, its, out=mine)
+                for mine, chain in zip(counts, chains, strict=True):
+                    for array, its_array in zip(mine, chain.counts, strict=True):
+                        np.add(array, its_array, out=array)
 
     run_shards(work, range(schedule.samplers), cores if many else 1)
     back = np.empty_like(total[1])

@@ -160,7 +160,7 @@ def linked_places(cells: Cells, link: Int32s, out: Integers) -> None:
 @steady
 def sweep(
     cells: Cells, link: Int32s, fertile: Integers, counts: Counts, prior: Prior, other: Integers, with_jumps: bool,
-    with_fertility: bool, learn: bool, state: NDArray[np.uint64], sums: NDArray[np.uint8],
+    with_fertility: bool, learn: bool, state: NDArray[np.uint64], sums: NDArray[np.uint16],
     unit: int,
 ) -> None:  # fmt: skip
     """Draw every link anew, given all others; ``other`` [source tokens] is what the other direction links them to.
@@ -228,7 +228,7 @@ def sweep(
             if len(sums):
                 scale = unit / total
                 for x in range(a, b):
-                    sums[x] += np.uint8(weight[x - a] * scale + 0.5)
+                    sums[x] += np.uint16(weight[x - a] * scale + 0.5)
             left = uniform(state) * total - none
             link[j] = -1
             if left > 0:

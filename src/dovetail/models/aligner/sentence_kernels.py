@@ -37,6 +37,23 @@ def shared_words(
             out[i, j] = found
 
 
+@kernel
+def shared_of_pairs(
+    place: Int64s, begin: Int64s, word: Int32s, first: Int64s, translation: Int32s, others_begin: Int64s,
+    others: Int32s, words: int,
+) -> int:  # fmt: skip
+    """The same of some pairs of sentences, ``place`` [pairs, 2], added up."""
+    mark, found = np.full(words, -1, np.int32), 0
+    for k in range(len(place)):
+        i, j = place[k]
+        for x in range(begin[i], begin[i + 1]):
+            for y in range(first[word[x]], first[word[x] + 1]):
+                mark[translation[y]] = k
+        for x in range(others_begin[j], others_begin[j + 1]):
+            found += mark[others[x]] == k
+    return found
+
+
 @inner
 def by_length(a: float, b: float, ratio: float) -> Any:
     """The log of how likely lengths, in characters, differ as much as these or more."""
@@ -85,11 +102,12 @@ def bead_score(
 @kernel
 def beads(
     length: Integers, other: Integers, size: Integers, shared: NDArray[np.float32], rates: Floats, ratio: float,
-    prior: Floats,
-) -> tuple[NDArray[np.int8], Floats, Floats, Floats]:  # fmt: skip
-    """The best last bead [n + 1, m + 1], log sums to and from each place, and the score of the best path.
+    prior: Floats, free: bool,
+) -> tuple[NDArray[np.int8], Floats, Floats, tuple[int, int]]:  # fmt: skip
+    """The best last bead [n + 1, m + 1], log sums to and from each place, and where the best path ends.
 
-    ``length`` [n], ``other`` [m] are lengths in characters, ``size`` [m] in words, ``prior`` [KINDS] logs.
+    ``length`` [n], ``other`` [m] are lengths in characters, ``size`` [m] in words, ``prior`` [KINDS] logs. Paths end
+    with both sides; or, where that is ``free``, as soon as one of them ends.
     """
     n, m = len(length), len(other)
     high = np.array([1, 1, 0, 2, 1, 2])
@@ -102,7 +120,7 @@ def beads(
         for j in range(m + 1):
             for kind in range(KINDS):
                 a, b = i - high[kind], j - wide[kind]
-                if a < 0 or b < 0:
+                if a < 0 or b < 0 or (free and (a == n or b == m)):
                     continue
                 score = bead_score(kind, a, b, length, other, size, shared, rates, ratio, prior)
                 if best[a, b] + score > best[i, j]:
@@ -111,14 +129,25 @@ def beads(
                 total[i, j] = np.logaddexp(total[i, j], total[a, b] + score)
     after = np.full((n + 1, m + 1), -np.inf)
     after[n, m] = 0.0
+    end = (n, m)
+    for i in range(n + 1 if free else 0):
+        after[i, m] = 0.0
+        if best[i, m] > best[end]:
+            end = (i, m)
+    for j in range(m + 1 if free else 0):
+        after[n, j] = 0.0
+        if best[n, j] > best[end]:
+            end = (n, j)
     for i in range(n, -1, -1):
         for j in range(m, -1, -1):
+            if free and (i == n or j == m):
+                continue
             for kind in range(KINDS):
                 a, b = i + high[kind], j + wide[kind]
                 if a <= n and b <= m:
                     score = bead_score(kind, i, j, length, other, size, shared, rates, ratio, prior)
                     after[i, j] = np.logaddexp(after[i, j], score + after[a, b])
-    return kinds, total, after, best
+    return kinds, total, after, end
 
 
 @kernel

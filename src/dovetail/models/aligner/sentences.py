@@ -2,7 +2,7 @@
 
 First by length (Gale and Church 1993): long sentences have long translations, and most sentences one. The pairs found
 so teach IBM model 1 which words are translations, and the documents are paired again by length and by words that are
-not too frequent.
+not too frequent. Long documents are paired window by window (``windows.py``).
 """
 
 from __future__ import annotations
@@ -13,38 +13,26 @@ from typing import NamedTuple
 import numpy as np
 
 from dovetail.arrays import Int32s, Int64s, pointers
-from dovetail.errors import DovetailError
 from dovetail.models.aligner.aligner import Aligner
 from dovetail.models.aligner.candidates import candidates_of
 from dovetail.models.aligner.corpus import Bitext, Vocabulary, frequencies, numbered
 from dovetail.models.aligner.lexicon_kernels import Singles
-from dovetail.models.aligner.sentence_kernels import bead_scores, beads, shared_words
+from dovetail.models.aligner.sentence_kernels import bead_scores, beads, shared_of_pairs, shared_words
+from dovetail.models.aligner.windows import Bead, Window, anchors, in_windows
+from dovetail.structures.contract import Booleans
 from dovetail.text.bitext import Pair
 
 Words = tuple[str, ...]
 PRIOR = np.log([0.89, 0.005, 0.005, 0.0445, 0.0445, 0.011])
 SHAPES = ((1, 1), (1, 0), (0, 1), (2, 1), (1, 2), (2, 2))
-MOST = 50_000_000
-"""The product of the numbers of sentences of two documents."""
 SURE = 0.5
 """Words are translations where IBM model 1 expects more links between them; and beads that teach are likelier."""
 FREQUENT = 0.05
 """Words in more than this share of the sentences do not count."""
 ALIKE = 0.5
 """The share of words with translations in translations, as long as it is not known."""
-
-
-class Bead(NamedTuple):
-    """Sentences that are translations of each other: none, one or two of each side, as ranges ``[begin, end)``."""
-
-    source: tuple[int, int]
-    target: tuple[int, int]
-    confidence: float
-    """The probability that just these sentences are each other's translation."""
-
-    def pair(self, source: Sequence[Words], target: Sequence[Words]) -> Pair:
-        """The words of both sides."""
-        return Pair(sum(source[slice(*self.source)], ()), sum(target[slice(*self.target)], ()))
+ENOUGH = 10
+"""So many sentences that belong together tell how long translations are; else whole documents do."""
 
 
 def align_sentences(
@@ -61,11 +49,6 @@ def align_sentences(
     >>> [(bead.source, bead.target) for bead in align_sentences(*sides)]
     [((0, 1), (0, 1)), ((1, 2), (1, 2)), ((2, 3), (2, 3))]
     """
-    if len(source) * len(target) > MOST:
-        raise DovetailError(
-            f"documents of {len(source):,} and {len(target):,} sentences are too long to be paired at once; cut both "
-            "at places that belong together"
-        )
     if not source or not target:
         whole = [Bead((i, i + 1), (0, 0), 1.0) for i in range(len(source))]
         return whole + [Bead((0, 0), (j, j + 1), 1.0) for j in range(len(target))]
@@ -73,14 +56,10 @@ def align_sentences(
     text = Bitext(known.numbered([Pair(s, ()) for s in source]).source,
                   known.numbered([Pair((), t) for t in target]).target, [])  # fmt: skip
     lengths = [np.array([sum(map(len, s)) for s in side], np.int64) for side in (source, target)]
-    shared, size = np.zeros((0, 0), np.float32), np.diff(text.target.begin)
-    if len(known.source):
-        shared, size = _shared(text, [], known)
-    found = _found(lengths, size, shared, ALIKE)
+    found = _Pass(text, lengths, _Words.learnt([], known)).beads([])
     for _ in range(passes):
         pairs = [bead.pair(source, target) for bead in found if bead.confidence > SURE]
-        shared, size = _shared(text, pairs, known)
-        found = _found(lengths, size, shared, _alike(found, shared, size))
+        found = _Pass(text, lengths, _Words.learnt(pairs, known)).beads(found)
     return found
 
 
@@ -105,55 +84,108 @@ class _Known(NamedTuple):
         return numbered(pairs, *self.words, self.lowercase)
 
 
-def _shared(text: Bitext, pairs: Sequence[Pair], known: _Known) -> tuple[Singles, Int64s]:
-    """How many words of each target sentence have translations in each source sentence: [n, m].
+class _Words(NamedTuple):
+    """What is known of words: translations, by source word, and words that are the same on both sides."""
 
-    Translations are those that are known, and those that pairs teach.
+    sizes: tuple[int, int]
+    source: Int32s
+    target: Int32s
+    same: tuple[Int32s, Int32s]
 
-    Frequent words do not count. The second is how many count in each target sentence: [m].
-    """
-    sizes = len(known.words[0]), len(known.words[1])
-    sentences = len(text.target.begin) - 1
-    rare = frequencies(text.target, sizes[1]) <= max(FREQUENT * sentences, 2)
-    counted = np.concatenate([[0], np.cumsum(rare[text.target.word])])[text.target.begin]
-    shared = np.zeros((len(text.source.begin) - 1, sentences), np.float32)
-    a, b = known.source, known.target
-    learnt = known.numbered(pairs)
-    if len(learnt.source.word) and len(learnt.target.word):
-        cells = candidates_of(learnt, *sizes)
-        sure = cells.count > SURE
-        a, b = np.concatenate([a, cells.source[sure]]), np.concatenate([b, cells.target[sure]])
-    a, b = a[rare[b]], b[rare[b]]
-    first = pointers(np.bincount(a, minlength=sizes[0]))
-    translation = b[np.argsort(a, kind="stable")]
-    shared_words(
-        text.source.begin, text.source.word, first, translation, text.target.begin, text.target.word, sizes[1], shared
-    )
-    return shared, np.diff(counted)
+    @classmethod
+    def learnt(cls, pairs: Sequence[Pair], known: _Known) -> _Words:
+        """From pairs, beside what is known."""
+        a, b = known.source, known.target
+        sizes = len(known.words[0]), len(known.words[1])
+        learnt = known.numbered(pairs)
+        if len(learnt.source.word) and len(learnt.target.word):
+            cells = candidates_of(learnt, *sizes)
+            sure = cells.count > SURE
+            a, b = np.concatenate([a, cells.source[sure]]), np.concatenate([b, cells.target[sure]])
+        others = known.words[1].number
+        both = [(number, others[word]) for word, number in known.words[0].number.items() if word in others]
+        same = np.array(both, np.int32).reshape(-1, 2)
+        return cls(sizes, a, b, (same[:, 0], same[:, 1]))
+
+    def translations(self, counted: Booleans) -> tuple[Int64s, Int32s]:
+        """Those among target words that count [words]: where those of each source word begin, and they themselves."""
+        kept = counted[self.target]
+        a, b = self.source[kept], self.target[kept]
+        return pointers(np.bincount(a, minlength=self.sizes[0])), b[np.argsort(a, kind="stable")]
 
 
-def _alike(found: Sequence[Bead], shared: Singles, size: Int64s) -> float:
-    """The share of words with translations in sentences that are paired one to one."""
-    ones = [(b.source[0], b.target[0]) for b in found if b.confidence > SURE and _shape(b) == (1, 1)]
-    if not ones:
-        return ALIKE
-    i, j = np.array(ones).T
-    return float(shared[i, j].sum() / max(size[j].sum(), 1))
+class _Pass:
+    """One pass over two documents: beads by lengths, and by words where any translations are known."""
+
+    def __init__(self, text: Bitext, lengths: Sequence[Int64s], words: _Words) -> None:
+        self.text, self.lengths, self.words = text, lengths, words
+        rare = frequencies(text.target, words.sizes[1]) <= max(FREQUENT * len(lengths[1]), 2)
+        self.first, self.translation = words.translations(rare)
+        counted = np.concatenate([[0], np.cumsum(rare[text.target.word])])
+        self.size = np.diff(counted[text.target.begin])
+
+    def shared(self, source: tuple[int, int], target: tuple[int, int]) -> Singles:
+        """How many words of each target sentence have translations in each source sentence; frequent ones do not count.
+
+        Of sentences ``[begin, end)``: [n, m], [0, 0] where no translations are known.
+        """
+        if not len(self.translation):
+            return np.zeros((0, 0), np.float32)
+        found = np.zeros((source[1] - source[0], target[1] - target[0]), np.float32)
+        one, two = self.text.source, self.text.target
+        begin, others = one.begin[source[0] : source[1] + 1], two.begin[target[0] : target[1] + 1]
+        shared_words(begin, one.word, self.first, self.translation, others, two.word, self.words.sizes[1], found)
+        return found
+
+    def beads(self, found: Sequence[Bead]) -> list[Bead]:
+        """The best beads, with what those found before tell of lengths and of how many words have translations."""
+        known = self.words.source, self.words.target
+        sure = anchors(self.text, *map(np.concatenate, zip(known, self.words.same, strict=True)))
+        ones = [(b.source[0], b.target[0]) for b in found if b.confidence > SURE and _shape(b) == (1, 1)]
+        place = np.array(ones, np.int64).reshape(-1, 2)
+        told = self._alike(place), self._ratio(place if found else sure)
+        return list(in_windows((len(self.lengths[0]), len(self.lengths[1])), sure, lambda w: self._paired(w, *told)))
+
+    def _alike(self, place: Int64s) -> float:
+        """The share of words with translations in sentences that are paired one to one: [pairs, 2]."""
+        if not len(place):
+            return ALIKE
+        if not len(self.translation):
+            return 0.0
+        one, two = self.text.source, self.text.target
+        words = shared_of_pairs(
+            place, one.begin, one.word, self.first, self.translation, two.begin, two.word, self.words.sizes[1]
+        )
+        return float(words) / max(int(self.size[place[:, 1]].sum()), 1)
+
+    def _ratio(self, place: Int64s) -> float:
+        """The characters of the target for each of the source: of such sentences, or of all where they are few."""
+        lengths = [own[at] for own, at in zip(self.lengths, place.T, strict=True)]
+        source, target = (own.sum() for own in (lengths if len(place) >= ENOUGH else self.lengths))
+        return float(max(target, 1) / max(source, 1))
+
+    def _paired(self, window: Window, alike: float, ratio: float) -> list[Bead]:
+        (a, b), (c, d), free = window
+        lengths = self.lengths[0][a:b], self.lengths[1][c:d]
+        return _found(lengths, self.size[c:d], self.shared((a, b), (c, d)), (alike, ratio), free)
 
 
 def _shape(bead: Bead) -> tuple[int, int]:
     return bead.source[1] - bead.source[0], bead.target[1] - bead.target[0]
 
 
-def _found(lengths: Sequence[Int64s], size: Int64s, shared: Singles, alike: float) -> list[Bead]:
-    """The best beads, and how likely each is; ``alike`` is the share of words with translations in translations."""
+def _found(
+    lengths: Sequence[Int64s], size: Int64s, shared: Singles, told: tuple[float, float], free: bool
+) -> list[Bead]:
+    """The best beads, and how likely each is; where the end is ``free``, they end with either side.
+
+    told: the share of words with translations in translations, and how long these are for each character.
+    """
     chance = float(np.clip(shared.sum() / max(size.sum() * max(len(shared), 1), 1), 0.001, 0.4))
-    alike = float(np.clip(alike, 1.5 * chance, 0.9))
+    alike, ratio = float(np.clip(told[0], 1.5 * chance, 0.9)), told[1]
     rates = np.array([[alike, chance], [max(alike, 1.5 * (2 - chance) * chance), 1.0 - (1.0 - chance) ** 2]])
-    ratio = float(max(lengths[1].sum(), 1) / max(lengths[0].sum(), 1))
     given = lengths[0], lengths[1], size, shared, rates, ratio, PRIOR
-    kinds, total, after, _ = beads(*given)
-    i, j = kinds.shape[0] - 1, kinds.shape[1] - 1
+    kinds, total, after, (i, j) = beads(*given, free)
     places = []
     while i or j:
         kind = int(kinds[i, j])
@@ -164,6 +196,6 @@ def _found(lengths: Sequence[Int64s], size: Int64s, shared: Singles, alike: floa
     found = []
     for (kind, i, j), score in zip(places, scores.tolist(), strict=True):
         a, b = i + SHAPES[kind][0], j + SHAPES[kind][1]
-        sure = float(np.exp(min(total[i, j] + score + after[a, b] - total[-1, -1], 0.0)))
+        sure = float(np.exp(min(total[i, j] + score + after[a, b] - after[0, 0], 0.0)))
         found.append(Bead((i, a), (j, b), sure))
     return found
