@@ -17,16 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.errors import ModelFileError
+from dovetail.modelcoding import coded, decoded
 from dovetail.shipped import located
 from dovetail.text.files import atomic_writer
 
 FORMAT = "dovetail-model"
-VERSION = 3
+VERSION = 4
 """The newest version of the format."""
 COMPACT_VERSION = 2
 """What compact files, and those that have equal arrays once, say; all others say 1, and older programs read them."""
 NEURAL_VERSION = 3
 """What files of models with hidden layers or networks say: older programs would not see these."""
+CODED_VERSION = 4
+"""What files say whose arrays are in the smallest form: see ``modelcoding``."""
 KEY = "dovetail"
 WORTH_SHARING = 4096  # bytes: smaller arrays are written even if they are there already, so that old programs can read
 
@@ -38,11 +41,18 @@ DTYPES = {
 Arrays = dict[str, NDArray[Any]]
 
 
-def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
-    """Write header and arrays to one file, whole or not at all. Equal arrays are written once."""
+def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays, compact: bool = False) -> None:
+    """Write header and arrays to one file, whole or not at all. Equal arrays are written once.
+
+    ``compact`` writes them in the smallest form, in which weights are rounded.
+    """
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    if compact:
+        arrays, coding = coded(arrays)
+        if coding:
+            header = header | {"coded": coding, "version": max(CODED_VERSION, header.get("version", 1))}
     checks = {name: _checksum(array) for name, array in arrays.items()}
     same = _repeated(arrays, checks)
     arrays = {name: array for name, array in arrays.items() if name not in same}
@@ -72,6 +82,10 @@ def load_model(path: str | Path, kind: str | None = None) -> tuple[dict[str, Any
         if other not in arrays:
             raise ModelFileError(f"{path}: the file is damaged (there is no {other!r}); copy or train it again")
         arrays[name] = arrays[other]
+    try:
+        arrays = decoded(arrays, header.pop("coded", {}))
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError):
+        raise ModelFileError(f"{path}: the arrays are damaged; copy or train the model again") from None
     return header, arrays
 
 

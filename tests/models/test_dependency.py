@@ -22,6 +22,7 @@ from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.checkpoint import Checkpoint
 from dovetail.learning.monitor import Monitor
 from dovetail.models import base
+from dovetail.models.dependency.relations import templates, with_arcs
 from dovetail.models.dependency.training import ArcTraining, arc_objective
 from dovetail.models.layers import LayerTaggers
 from dovetail.scorers.arcs import ArcScorer
@@ -158,6 +159,34 @@ def test_files(parser, tagging_parser, data, tmp_path):
         assert [d.heads for d in DependencyParser.load(tmp_path / "half.dovetail").predict(data[1])] == [
             d.heads for d in model.predict(data[1])
         ]
+        model.save(tmp_path / "small.dovetail", compact=True)
+        assert (tmp_path / "small.dovetail").stat().st_size < (tmp_path / "half.dovetail").stat().st_size / 3
+        small = DependencyParser.load(tmp_path / "small.dovetail").predict(data[1])
+        heads = [np.concatenate([d.heads for d in found]) for found in (small, model.predict(data[1]))]
+        assert np.mean(heads[0] == heads[1]) >= 0.98
+
+
+def test_what_relations_are_told_by():
+    words = "The cat that was fed slept on the mat and purred".split()
+    tags = "DT NN WDT VBD VBN VBD IN DT NN CC VBD".split()
+    clusters = {"c": Clusters.of_paths({"cat": "0101", "mat": "0111"})}
+    layers = with_arcs(words, tags, [1, 5, 4, 4, 1, -1, 8, 8, 5, 10, 5], clusters).layers
+    assert layers["marker"][8] == "on"
+    assert layers["asking"][4] == "that"
+    assert layers["joint"][10] == "and"
+    assert layers["verbs"][4] == "was"
+    assert layers["head_verbs"][2] == "was"
+    assert layers["subject"][5] == "NN"
+    assert layers["head_subject"][8] == "NN"
+    assert layers["place"][10] == "$"
+    assert layers["place"][1] == "^"
+    assert layers["class_c"][1] == "0101"
+    assert layers["head_class_c"][7] == "0111"
+    assert layers["class_c"][0] == ""
+    assert layers["sibling_word"][8] == "cat"
+    assert layers["head_before"][10] == "NN"
+    assert layers["same"][10] == "="
+    assert {line.split("[")[0] for line in templates(["c"])} > {"class_c", "head_class_c"}
 
 
 def test_a_file_whose_parts_do_not_fit(parser, tmp_path):

@@ -413,17 +413,26 @@ class Estimator(Annotator):
 
     # files
 
-    def save(self, path: str | Path, *, half: bool = False, card: dict[str, Any] | None = None) -> None:
-        """Write the model to one file; ``half`` stores weights in half precision."""
-        header, arrays = self.packed(half)
-        save_model(path, header | {"card": self.card_ | (card or {})}, arrays)
+    def save(
+        self, path: str | Path, *, half: bool = False, compact: bool = False, card: dict[str, Any] | None = None
+    ) -> None:
+        """Write the model to one file.
 
-    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
-        """The header and the arrays of a model file."""
+        ``half`` stores weights in half precision, ``compact`` in a byte each, and all else as small as can be.
+        """
+        if half and compact:
+            raise DovetailError(
+                "half and compact are two ways to store weights: choose one (compact files are smaller)"
+            )
+        header, arrays = self.packed(half, compact)
+        save_model(path, header | {"card": self.card_ | (card or {})}, arrays, compact)
+
+    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of a model file; ``compact`` if they are to be as small as can be."""
         model = self._model()
         settings = self._stored_settings()
         about = {"kind": self.stored_kind(), "dovetail": __version__, "settings": settings, "card": self.card_}
-        header, arrays = self.layers_.packed(half)
+        header, arrays = self.layers_.packed(half, compact)
         return about | model.header() | header, model.arrays(half) | arrays
 
     def _stored_settings(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Keys are cut to 40 bits: of a million features, one pair may fall together, and an unknown feature is taken for a known
 one once in a million times. They are sorted, so their leading bytes are told by how many keys begin with each. A weight
-is the number of one of 256 values, which lie as close as 3 to 8 % to each other, by size: the rounding errors of the
+is the number of one of 255 values, which lie as close as 3 to 8 % to each other, by size: the rounding errors of the
 many weights of a token are small, and even out.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.features.compile.hashing import Keys
+from dovetail.modelcoding import codes_of, values_of
 
 KEY_BITS = 40
-VALUES = 128  # of either sign
 BITS = np.array([number.bit_count() for number in range(256)])  # that are one in a byte
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -49,20 +49,14 @@ def unpacked_keys(begins: NDArray[Any], rest: NDArray[Any]) -> Keys:
 
 
 def packed_weights(weight: NDArray[np.floating[Any]]) -> dict[str, NDArray[Any]]:
-    """Weights as ``code`` [weights], numbers among the ``value`` [at most 256] that come nearest, by ratio.
+    """Weights as ``code`` [weights], numbers among the ``value`` [256] that come nearest, by ratio.
 
     >>> parts = packed_weights(np.array([0.5, -2.0, 0.5]))
     >>> parts["value"][parts["code"]].tolist()
     [0.5, -2.0, 0.5]
     """
-    size = np.abs(weight)
-    some = size[size > 0]
-    least, most = (float(some.min()), float(some.max())) if len(some) else (1.0, 1.0)
-    step = np.log(most / least) / (VALUES - 1) or 0.01
-    place = np.rint(np.log(np.maximum(size, least) / least) / step).astype(np.uint8)
-    values = least * np.exp(step * np.arange(VALUES))
-    code = np.where(weight < 0, place + np.uint8(VALUES), place).astype(np.uint8)
-    return {"code": code, "value": np.concatenate([values, -values]).astype(np.float32)}
+    code, least, step = codes_of(weight)
+    return {"code": code, "value": values_of(least, step)}
 
 
 def unpacked_weights(code: NDArray[Any], value: NDArray[Any]) -> NDArray[np.float32]:

@@ -55,7 +55,7 @@ COMMON: dict[str, tuple[Any, Param]] = {
     "init": (FILE, option("MODEL", "Start from the weights of this model.", Reads())),
     "resume": (bool, switch("Save checkpoints to OUTPUT.checkpoint, and continue from there if it exists.")),
     "half": (bool, switch("Store weights in half precision, for a smaller file.")),
-    "compact": (bool, switch("Store a weight in one byte, with short keys: the smallest file.")),
+    "compact": (bool, switch("Store a weight in one byte, and all else as small as can be.")),
     "ray": (bool, options.RAY),
     "quiet": (bool, options.QUIET),
     "read_config": (FILE, CONFIG),

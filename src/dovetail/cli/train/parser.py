@@ -27,7 +27,7 @@ class ParserTraining(Training):
     kind, model = "parser", "Parser"
     settings: ClassVar[type] = ConstituencySettings
     domains: ClassVar[type[Domains] | None] = Domains
-    takes = "domain dev_domain unlabelled clusters vectors save_clusters ray init resume half"
+    takes = "domain dev_domain unlabelled clusters vectors save_clusters ray init resume half compact"
     learns = "Trees: brackets, or JSON lines with a field tree (may be .gz)"
     trained_on: ClassVar[Mapping[str, str]] = {"sentences": "tree", "tokens": "word"}
     own: ClassVar[Mapping[str, Any]] = {"input_format": (FormatOfTrees | None, TREES)}
@@ -54,7 +54,7 @@ class JointTraining(ParserTraining):
     """Train one model of constituents and entities."""
 
     kind, model, settings, domains = "joint", "JointParser", JointSettings, None
-    takes = "trees_only entities_only unlabelled clusters vectors save_clusters init resume half"
+    takes = "trees_only entities_only unlabelled clusters vectors save_clusters init resume half compact"
     too_long = "{} left out of training: too long, or entities on no constituent"
     learns = "JSON lines with trees and entities (may be .gz)"
 
@@ -88,7 +88,7 @@ class DependencyTraining(Training):
     """
 
     kind, model, settings, domains = "dependency", "DependencyParser", DependencySettings, DependencyDomains
-    takes = "domain dev_domain columns unlabelled clusters vectors save_clusters init resume half"
+    takes = "domain dev_domain columns unlabelled clusters vectors save_clusters init resume half compact"
     answers = "relation"
     learns = "Sentences with heads, relations and tags (may be .gz)"
 

@@ -21,7 +21,7 @@ from dovetail.models.batching import cut
 from dovetail.models.choices import Held
 from dovetail.models.dependency.model import DependencyModel, Heads, arc_rows, joined, surest
 from dovetail.models.dependency.pool import ArcPool, trained_pool
-from dovetail.models.dependency.relations import TEMPLATES, with_arcs
+from dovetail.models.dependency.relations import templates, with_arcs
 from dovetail.models.dependency.settings import DependencySettings
 from dovetail.models.dependency.training import ArcTraining, right_heads
 from dovetail.models.inputs import as_sentences, labelled
@@ -113,7 +113,8 @@ class DependencyParser(DependencySettings, Estimator):
             run.doing("training the relations")
             heads, known = gold_heads(corpus)[0], [s.layers.get("deprel", ()) for s in corpus]
             arcs = [
-                with_arcs(s.words, t, (h - 1).tolist()) for s, t, h in zip(corpus, self._learnt, heads, strict=True)
+                with_arcs(s.words, t, (h - 1).tolist(), self.clusters)
+                for s, t, h in zip(corpus, self._learnt, heads, strict=True)
             ]
             self.relations_ = self._new_relations().fit(arcs, known, progress=run.progress)
             if self.relations_.card_["stopped"] == "interrupted":
@@ -180,8 +181,8 @@ class DependencyParser(DependencySettings, Estimator):
 
     def _new_relations(self) -> Tagger:
         return Tagger(
-            features=list(TEMPLATES), order=0, target="deprel", iterations=60, calibrate=False, predict_layers=False,
-            cross_validate=0, threads=self.threads,
+            features=templates(self.clusters), order=0, target="deprel", iterations=60, calibrate=False,
+            predict_layers=False, cross_validate=0, threads=self.threads,
         )  # fmt: skip
 
     # answers
@@ -267,11 +268,11 @@ class DependencyParser(DependencySettings, Estimator):
 
     # files
 
-    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of a model file, with those of the relations and the tagger."""
-        header, arrays = super().packed(half)
+        header, arrays = super().packed(half, compact)
         for name, tagger in (("relations", self.relations_), ("tagger", self.tagger_)):
-            header[name], inner = packed_tagger(tagger, name, half)
+            header[name], inner = packed_tagger(tagger, name, half, compact)
             arrays |= inner
         return header, arrays
 
@@ -355,7 +356,10 @@ class DependencyParser(DependencySettings, Estimator):
         if self.relations_ is None:
             return [tuple("root" if h < 0 else UNNAMED for h in each) for each in heads]
         self.relations_.set_params(threads=self.threads)
-        arcs = [with_arcs(s.words, t, h) for s, t, h in zip(looked.sentences, looked.tags, heads, strict=True)]
+        arcs = [
+            with_arcs(s.words, t, h, self.clusters)
+            for s, t, h in zip(looked.sentences, looked.tags, heads, strict=True)
+        ]
         return [tuple(named) for named in self.relations_.predict(arcs)]
 
 

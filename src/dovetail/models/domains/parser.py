@@ -94,10 +94,10 @@ class MultiDomainParser(MultiDomain):
 
     # files
 
-    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of a file: the parser for other text, and of the others the weights unlike its."""
         shared = self._one(None)
-        header, arrays = shared.packed(half)
+        header, arrays = shared.packed(half, compact)
         for number, name in enumerate(self._names()):
             weight = self._one(name).weights_
             index = np.flatnonzero(weight != shared.weights_)

@@ -204,14 +204,14 @@ class Entailment(EntailmentSettings, Estimator):
 
     # files
 
-    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of a model file, with those of the models that analyse the pairs."""
-        header, arrays = super().packed(half)
+        header, arrays = super().packed(half, compact)
         stages = self._analyser()._asdict() | ({"names": None} if self.names == ENGLISH else {})
         header["stages"] = {}
         for name, model in stages.items():
             if model is not None:
-                header["stages"][name], inner = model.packed(half)
+                header["stages"][name], inner = model.packed(half, compact)
                 arrays |= {f"{name}.{part}": array for part, array in inner.items()}
         return header, arrays
 

@@ -1,36 +1,20 @@
-"""Estimators that can store their weights in a byte each."""
+"""Estimators that can store their weights in a byte each, and short keys."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from dovetail.errors import DovetailError
-from dovetail.modelfile import COMPACT_VERSION, Arrays, save_model
+from dovetail.modelfile import COMPACT_VERSION, Arrays
 from dovetail.models.base import Estimator
 
 
 @dataclass(kw_only=True, eq=False)
 class CompactEstimator(Estimator):
-    """An estimator that can store its weights in a byte each."""
-
-    def save(
-        self, path: str | Path, *, half: bool = False, compact: bool = False, card: dict[str, Any] | None = None
-    ) -> None:
-        """Write the model to one file.
-
-        ``half`` stores weights in half precision; ``compact`` stores them in a byte each, and keys in three to five.
-        """
-        header, arrays = self.packed(half, compact)
-        save_model(path, header | {"card": self.card_ | (card or {})}, arrays)
+    """An estimator whose compact files have keys of three to five bytes."""
 
     def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of a model file."""
-        if half and compact:
-            raise DovetailError(
-                "half and compact are two ways to store weights: choose one (compact files are smaller)"
-            )
         header, arrays = super().packed(half)
         if not compact:
             return header, arrays

@@ -363,9 +363,9 @@ class Segmenter(SegmenterSettings, LinearEstimator):
 
     # files
 
-    def packed(self, half: bool = False) -> tuple[dict[str, Any], Arrays]:
+    def packed(self, half: bool = False, compact: bool = False) -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of a model file."""
-        header, arrays = super().packed(half)
+        header, arrays = super().packed(half, compact)
         return header, arrays if self.vocabulary_ is None else arrays | {"vocabulary": self.vocabulary_}
 
     def _stored_settings(self) -> dict[str, Any]:
