@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any
 
@@ -42,10 +42,14 @@ class ClusterPrefixes(Attribute):
 
     def keys(self, types: Sequence[str]) -> KeyRows:
         """Keys for a list of types whose first is the boundary: prefixes are made once a class, then gathered."""
-        values = [prefixes(path, self.lengths) for path in self.clusters.paths]
-        rows = self.rows([[NONE] if self.single else [], *values])  # boundary, no class, class 0, class 1, ...
         classes = self.clusters.classes_of(types[1:])
-        return rows.take(np.concatenate([[0], classes + 2]))
+        return self._of_classes.take(np.concatenate([[0], classes + 2]))
+
+    @cached_property
+    def _of_classes(self) -> KeyRows:
+        """The keys of the boundary, of no class, of class 0, class 1, ...: the same for every text."""
+        values = [prefixes(path, self.lengths) for path in self.clusters.paths]
+        return self.rows([[NONE] if self.single else [], *values])
 
 
 def cluster(name: str, clusters: Clusters, *lengths: int) -> Source:
