@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import numpy as np
 
-from dovetail.arrays import Floats, Int32s, Int64s, pointers
+from dovetail.arrays import Floats, Int32s, Int64s, offsets_of, pointers
 from dovetail.errors import DovetailError
 from dovetail.text.sentence import Sentence
 from dovetail.text.words import composed
@@ -73,12 +73,13 @@ class Columns:
     @classmethod
     def of(cls, sentences: Sequence[Sentence], names: Iterable[str]) -> Columns:
         """The words and the named layers of sentences."""
-        values: dict[str, Sequence[Sequence[str]]] = {"word": [s.words for s in sentences]}
+        columns = {"word": Column.encode(chain.from_iterable(s.words for s in sentences))}
         for name in names:
             if name != "word":
-                values[name] = [_layer(s, name, number) for number, s in enumerate(sentences)]
-        encoded = cls.encode(values, [len(s.words) for s in sentences])
-        return replace(encoded, documents=_document_numbers([s.document for s in sentences]))
+                layers = (_layer(s, name, number) for number, s in enumerate(sentences))
+                columns[name] = Column.encode(chain.from_iterable(layers))
+        documents = _document_numbers([s.document for s in sentences])
+        return cls(offsets_of(sentences), columns, documents)
 
 
 def _document_numbers(told: Sequence[int | None]) -> Int64s:

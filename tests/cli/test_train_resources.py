@@ -151,3 +151,18 @@ def test_what_is_wrong_is_told_in_one_line(
     assert message in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "m").exists()
+
+
+def test_text_on_disk_gives_the_model_of_memory(run: Run, data: Path, tmp_path: Path) -> None:
+    command = ["train", "tagger", "--train", data / "train.conll", "--dev", data / "dev.conll", "--output"]
+    assert run(*command, tmp_path / "alone.dovetail", "--quiet").code == 0
+    told = run(*command, tmp_path / "disk.dovetail", "--scratch", tmp_path / "scratch")
+    assert told.code == 0, told.err
+    assert [*(tmp_path / "scratch").iterdir()] == []
+    scores = [
+        run("evaluate", "--model", tmp_path / f"{name}.dovetail", data / "dev.conll").out for name in ("alone", "disk")
+    ]
+    assert scores[0] == scores[1]
+    refused = run(*command, tmp_path / "no.dovetail", "--scratch", tmp_path / "scratch", "--optimiser", "adagrad")
+    assert refused.code == 2
+    assert "use lbfgs" in refused.err

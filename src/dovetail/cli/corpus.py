@@ -48,6 +48,13 @@ class Corpora:
             raise InputError(f"{message}, or name its format with --input-format", path)
         return found
 
+    def stream(self, path: Path) -> Iterator[Sentence]:
+        """All sentences of a file, one at a time."""
+        from dovetail.text.formats import sentences
+
+        format = self.format_of(path)
+        return sentences(path, format, report=self.report, **reader_options(format, self.columns, self.encoding))
+
     def check_training(
         self, found: Sequence[Sized], path: Path, layer: str | None = None, trees: bool = False, words: bool = False
     ) -> None:

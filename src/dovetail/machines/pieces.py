@@ -66,11 +66,11 @@ class Stretches(Cut):
         scorer = self.objective.scorer
         assert isinstance(scorer, PartsScorer)
         self.scorer = scorer
-        self.pieces = [self._piece(first, last) for first, last in scorer.stretches]
-        self._shares = [piece.share for piece in self.pieces]
+        made = [self._piece(first, last) for first, last in scorer.stretches]
+        self.pieces, self._shares = made, [piece.share for piece in made]
 
     def _piece(self, first: int, last: int) -> StretchPiece:
-        whole, parts, share = self.scorer, {}, []
+        whole, parts, share = self.scorer, dict[str, LinearScorer](), []
         for part, scorer in whole.parts.items():
             assert isinstance(scorer, LinearScorer)
             own, numbers = stretch_of(scorer, *whole.places(part, (first, last)))
@@ -79,10 +79,8 @@ class Stretches(Cut):
             share.append(numbers + whole.begin[part])
         share.append(np.arange(whole.after_parts, whole.parameters))
         offsets = whole.offsets[first : last + 1] - whole.offsets[first]
-        scorer = PartsScorer(whole.form, offsets, parts, 1)
-        return StretchPiece(
-            scorer, np.concatenate(share), self.objective.gold(np.arange(first, last)), self.objective.loss
-        )
+        here, right = PartsScorer(whole.form, offsets, parts, 1), self.objective.gold(np.arange(first, last))
+        return StretchPiece(here, np.concatenate(share), right, self.objective.loss)
 
     def total(self, answers: Sequence[tuple[float, Scores, Floats]], out: Floats) -> float:
         """See ``Cut``."""

@@ -99,7 +99,7 @@ def check_as_many(sentences: Sequence[Any], gold: Sequence[Any], what: str, answ
         raise DovetailError(f"{len(sentences)} {what} sentences but {len(gold)} {answers}")
 
 
-def check_tags(tags: Sequence[Sequence[str]], what: str) -> None:
+def check_tags(tags: Iterable[Sequence[str]], what: str) -> None:
     """Every tag is a string that is not empty."""
     for number, some in enumerate(tags, 1):
         listed = isinstance(some, Iterable) and not isinstance(some, str | bytes | Mapping)

@@ -26,6 +26,7 @@ HINTS = "Another tagger whose answers are features: english, another name of a m
 EXPECTATIONS = (
     "Sentences that nobody has labelled, with what is expected of their labels, as dovetail project writes them."
 )
+SCRATCH = "Keep text and features in this folder while training: for more of them than memory."
 NOISE_TEXT = "Raw text to noise as well, words separated by spaces (may be .gz); may be repeated."
 
 VECTORS = "Word vectors: word2vec, GloVe or fastText (may be .gz); may be repeated."
@@ -57,6 +58,7 @@ COMMON: dict[str, tuple[Any, Param]] = {
     "half": (bool, switch("Store weights in half precision, for a smaller file.")),
     "compact": (bool, switch("Store a weight in one byte, and all else as small as can be.")),
     "ray": (bool, options.RAY),
+    "scratch": (FILE, option("FOLDER", SCRATCH, Writes(inside=("dovetail-*",)))),
     "quiet": (bool, options.QUIET),
     "read_config": (FILE, CONFIG),
     "save_config": (FILE, SAVE_CONFIG),

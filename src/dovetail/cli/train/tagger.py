@@ -13,7 +13,7 @@ from dovetail.cli.train.domains import TaggerDomains
 from dovetail.cli.train.doubts import dev_doubts, doubts
 from dovetail.cli.train.resources import word_resources
 from dovetail.cli.train.training import Training
-from dovetail.errors import InputError
+from dovetail.errors import DovetailError, InputError
 from dovetail.models.nested.settings import NestedSettings
 from dovetail.models.tagger.settings import TaggerSettings
 
@@ -24,7 +24,7 @@ class TaggerTraining(Training):
     kind, model, settings, domains = "tagger", "Tagger", TaggerSettings, TaggerDomains
     takes = (
         "domain dev_domain expectations columns unlabelled clusters vectors lexicon hints association save_clusters "
-        "noise_text ray init resume half compact"
+        "noise_text ray scratch init resume half compact"
     )
     learns = "Annotated text to learn from (may be .gz)"
     first = "extracting features"
@@ -39,6 +39,35 @@ class TaggerTraining(Training):
         ahead.compile_chains()
         return model
 
+    def run(self) -> None:
+        """As any kind; text and features lie in a folder meanwhile, where one is named."""
+        self.folder: Path | None = None
+        if self.given.scratch is None:
+            return super().run()
+        from dovetail.models.tagger.scratch import temporary
+
+        with temporary(self.given.scratch) as self.folder:
+            super().run()
+
+    def check_options(self) -> None:
+        """Refuse what needs all features in memory, before anything is read."""
+        super().check_options()
+        if self.folder is None:
+            return
+        if self.given.train is None or self.given.ray or self.given.expectations is not None:
+            raise DovetailError("--scratch is for text of --train on this machine, without --ray and --expectations")
+        from dovetail.models.tagger.scratch import check_for_disk
+
+        check_for_disk(self.new())
+
+    def read(self, path: Path) -> Any:
+        """The sentences of a file; of what is learnt from, as they lie on disk where that is asked for."""
+        if self.folder is None or path != self.given.train:
+            return super().read(path)
+        from dovetail.text.stored import StoredSentences
+
+        return StoredSentences.write(self.corpora.stream(path), self.folder / "sentences")
+
     @property
     def target(self) -> str:
         """The layer to learn."""
@@ -47,6 +76,8 @@ class TaggerTraining(Training):
     def read_more(self, reporter: Reporter) -> dict[str, Any]:
         """What is expected of sentences that nobody has labelled."""
         self.expected: list[Any] = []
+        if self.folder is not None:
+            return {"scratch": self.folder}
         if (path := self.given.expectations) is None:
             return {}
         from dovetail.text.expectations import read_expectations

@@ -91,7 +91,8 @@ class Training:
             more = self.read_more(reporter)
             warn_all(self.repairs())
             warn_all(several.doubts(self, data, held_out) if several else self.doubts(data[""], held_out.get("")))
-            self.prepare(pattern, list(chain.from_iterable(data.values())), reporter)
+            [*every] = data.values()
+            self.prepare(pattern, every[0] if len(every) == 1 else list(chain.from_iterable(every)), reporter)
             dev = (held_out if several else held_out.get("")) or None
             if given.ray:
                 more["sharing"] = self.sharing(several)

@@ -75,7 +75,7 @@ def merge(
     apart. Real-valued features are never merged. Two features with different tokens are taken for twins with a
     probability of 2**-64.
     """
-    count, identity = _fired(design)
+    count, identity = fired(design)
     often = count >= max(min_count, 1)
     kept = np.flatnonzero(often if wanted is None else often & wanted).astype(np.int32)
     identity = identity[kept]
@@ -108,9 +108,12 @@ def merge(
     return Merged(smaller, column, np.bincount(column[kept], minlength=len(groups)).astype(np.int32))
 
 
-def _fired(design: Design) -> tuple[Int64s, NDArray[np.uint64]]:
-    """At how many tokens each feature fires, and a number that says which. Shapes: [features]."""
-    noise = np.random.default_rng(0).integers(0, 2**64, size=design.tokens, dtype=np.uint64)
+def fired(design: Design, seed: int = 0) -> tuple[Int64s, NDArray[np.uint64]]:
+    """At how many tokens each feature fires, and a number that says which. Shapes: [features].
+
+    ``seed``: another one for every design, where numbers of several are added up.
+    """
+    noise = np.random.default_rng(seed).integers(0, 2**64, size=design.tokens, dtype=np.uint64)
     count = np.zeros(design.features, dtype=np.int64)
     signature = np.zeros(design.features, dtype=np.uint64)
     rows = (design.links, design.offsets, design.row_ptr, design.row_feature)

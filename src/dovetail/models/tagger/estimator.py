@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -34,6 +35,7 @@ from dovetail.models.tagger.expected import as_expectations, spelled_out, target
 from dovetail.models.tagger.explain import Explanation, explain_token
 from dovetail.models.tagger.labels import UNKNOWN, LabelSet
 from dovetail.models.tagger.model import ChainModel, ChainTraining, chain_training
+from dovetail.models.tagger.scratch import fitted_on_disk, layers_of, prepared_on_disk
 from dovetail.models.tagger.settings import TaggerSettings
 from dovetail.models.training import Run
 from dovetail.scorers.compiled import Spread
@@ -43,6 +45,7 @@ from dovetail.text.expectations import Expectation
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Document, Sentence, Span, as_span
 from dovetail.text.spans import flat_tags
+from dovetail.text.stored import StoredSentences
 
 ASKED = 20_000
 """So many sentences say how readily to answer O, at most."""
@@ -71,6 +74,8 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
     model_: ChainModel | None = field(default=None, init=False, repr=False)
     _expected: list[Expectation] = field(default_factory=list, init=False, repr=False)
     """What ``fit`` was told to expect."""
+    _scratch: Path | None = field(default=None, init=False, repr=False)
+    """Where features are kept, while it is trained on disk."""
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -86,13 +91,26 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
     # training
 
     def fit(
-        self, X: Any = None, y: Any = None, *, dev: Any = None, dev_tags: Any = None, expectations: Any = (), **how: Any
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        dev: Any = None,
+        dev_tags: Any = None,
+        expectations: Any = (),
+        scratch: str | Path | None = None,
+        **how: Any,
     ) -> Self:
         """Train: see ``Estimator.fit``. ``y`` and ``dev_tags`` are the tags, where sentences do not have them.
 
         ``expectations``: sentences that nobody has labelled, with what is expected of their labels, beside the labelled
-        ones, ``X``, or in place of them.
+        ones, ``X``, or in place of them. ``scratch``: a folder that features are kept in while training, where there
+        are more of them than memory; see ``models.tagger.scratch``.
         """
+        if scratch is not None:
+            return fitted_on_disk(
+                self, X, y, Path(scratch), dev=dev, dev_tags=dev_tags, expectations=expectations, **how
+            )
         if dev is not None and dev_tags is not None:
             dev = self._examples(dev, dev_tags, "dev")
         self._expected = as_expectations(expectations)
@@ -107,7 +125,7 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
 
     def _examples(self, given: Any, answers: Any, what: str) -> list[Sentence]:
         """Sentences with their tags in the target layer."""
-        corpus = as_sentences(given)
+        corpus: Any = given if isinstance(given, StoredSentences) else as_sentences(given)
         if answers is not None:
             check_as_many(corpus, answers, what, "tag sequences")
             check_tags(answers, what)
@@ -116,14 +134,16 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
                     raise DovetailError(f"{what} sentence {number} has {len(sentence)} words but {len(tags)} tags")
             corpus = [s.with_layer(self.target, tuple(tags)) for s, tags in zip(corpus, answers, strict=True)]
         check_examples(corpus, self.target, "labelled" if what == "training" and self._expected else what)
-        check_tags(self.tags_of(corpus), what)
-        return corpus
+        check_tags(layers_of(corpus, self.target), what)
+        return corpus  # type: ignore[no-any-return]
 
     def tags_of(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
         """The tags of sentences in the target layer."""
         return [s.layers.get(self.target, ()) for s in sentences]
 
     def _prepare(self, corpus: list[Sentence], held_out: list[Sentence] | None, run: Run) -> ChainTraining:
+        if isinstance(corpus, StoredSentences):
+            return prepared_on_disk(self, corpus, held_out, run)
         beside = unlabelled(self._expected, self.target)
         features = self.features_for([*corpus, *beside], held_out)
         if self._expected:
@@ -198,6 +218,8 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
 
         Nor are expectations: they would be learnt from again in every part.
         """
+        if self._scratch is not None:
+            return 0, 0
         if self.cross_validate is None and (training.model.labels.scheme is None or self._expected):
             return 0, 0
         return parts_of(self.cross_validate, sentences)
