@@ -21,7 +21,7 @@ CODES = ("da", "hr", "pt", "sk", "sr", "sv")
 ALIKE = {"sr": "hr", "hr": "sr"}
 """Languages whose corpora tell of the same events in nearly the same words: their lists would know too much."""
 BLOCK = 20
-"""Sentences that are kept together, since neighbours come from one text and have the same names."""
+"""Sentences that are held out together, since neighbours come from one text and have the same names."""
 DICTIONARY_LEAST = 5
 """Words that jieba's dictionary counts less often are left out."""
 
@@ -42,12 +42,12 @@ def chinese(root: Path, part: str) -> list[Sentence]:
 
 
 def plain(documents: Iterable[Iterable[Sentence]]) -> list[Sentence]:
-    """The sentences with nothing but their names, in blocks that count as documents."""
+    """The sentences with nothing but their names."""
     found = []
-    for number, sentence in enumerate(chain.from_iterable(documents)):
+    for sentence in chain.from_iterable(documents):
         spans = tuple(span for span in sentence.entities() if span.label in TYPES)
         tags = flat_tags(spans, len(sentence))
-        found.append(Sentence(sentence.words, {"ner": tags}, document=number // BLOCK))
+        found.append(Sentence(sentence.words, {"ner": tags}))
     return found
 
 
@@ -67,7 +67,7 @@ def as_read(sentence: Sentence) -> Sentence:
     for span in sentence.entities():
         inside = [i for i, (a, b) in enumerate(offsets) if a < ends[span.end - 1] and b > begins[span.start]]
         spans.append(Span(inside[0], inside[-1] + 1, span.label))
-    return Sentence(tuple(words), {"ner": flat_tags(tuple(spans), len(words))}, document=sentence.document)
+    return Sentence(tuple(words), {"ner": flat_tags(tuple(spans), len(words))})
 
 
 @cache
@@ -149,6 +149,4 @@ def in_cyrillic(word: str) -> str:
 
 def in_both_alphabets(sentences: list[Sentence]) -> list[Sentence]:
     """Serbian sentences in Latin letters, and then the same in Cyrillic ones."""
-    return sentences + [
-        replace(s, words=tuple(map(in_cyrillic, s.words)), document=-1 - (s.document or 0)) for s in sentences
-    ]
+    return sentences + [replace(s, words=tuple(map(in_cyrillic, s.words))) for s in sentences]

@@ -54,10 +54,12 @@ def asked(recipe: Recipe, sentences: Sequence[Any]) -> list[Any]:
 
 
 def trained(recipe: Recipe, root: Path, train: list[Any]) -> Any:
-    """The model of a recipe, pruned; a tenth of the blocks says when to stop, and how readily to answer."""
-    blocks = [i // BLOCK for i in range(len(train))]
-    rest, aside = ([s for s, b in zip(train, blocks, strict=True) if (b % 10 == 9) == held] for held in (False, True))
-    model = recipe.model(root).fit(recipe.doubled(rest), dev=recipe.doubled(aside))
+    """The model of a recipe, pruned."""
+    model, held = recipe.model(root), []
+    if recipe.aside:
+        held = [s for i, s in enumerate(train) if i // BLOCK % 10 == 9]
+        train = [s for i, s in enumerate(train) if i // BLOCK % 10 != 9]
+    model.fit(recipe.doubled(train), dev=recipe.doubled(held) if held else None)
     return model.pruned(recipe.smallest) if isinstance(model, Tagger) else model
 
 
