@@ -38,8 +38,8 @@ GROUPS = {
     "Learning": (
         "prior null fertility agreement jump_classes samplers sweeps loss optimiser l2 l1 decay noise "
         "expectation_loss expectation_weight pool pool_weights weights select_templates selection iterations patience "
-        "cross_validate batch gain agree consistency engine coupled_training balance calibrate seed threads ray scratch init "
-        "resume"
+        "cross_validate batch gain agree consistency engine coupled_training balance calibrate seed threads ray "
+        "scratch init resume"
     ),
     "Page": "annotator label.port no_browser",
     "Output": (
