@@ -145,6 +145,10 @@ COMMANDS = """
 0 annotate-pair --target-model tagger.dovetail --aligner al.dovetail --agreement joint --types LOC=O raw.txt raw.txt -q
 0 pool online.dovetail tagger.dovetail -o pool.dovetail
 2 train tagger --train train.conll --encoder lstm -o encoder.dovetail --quiet
+0 convert train.jsonl converted.conllup
+0 convert converted.conllup converted.csv
+0 convert train.conll converted.label-studio.json
+2 convert train.conll train.conll
 0 info tagger.dovetail
 0 info parser.dovetail
 0 explain -m tagger.dovetail "Ada saw London ." --token London

@@ -64,6 +64,21 @@ DOCCANO = (
     b'{"text": "Ada left", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}], '
     b'"relations": [{"id": 2}]}\n'
 )
+TABLE = (
+    b'id,text,spans,source\n1,Ada left,"[[0, 3, ""PER""]]",web\n2,"a\nb",[],\n3,Ada,"[(0, 3, \'X\', 0.5)]",\n4,Ada,,\n'
+)
+PLUS = (
+    b"# global.columns = ID FORM HEAD X:NER UP:PRED UP:ARGHEADS UP:ARGSPANS\n# text = Ada left\n"
+    b"1\tAda\t2\tB-PER\t_\t_\t_\n2\tleft\t0\tO\tleave.01\tA0:1\tA0:1-1|A1:2-2\n\n"
+)
+WEBANNO = (
+    "#FORMAT=WebAnno TSV 3.3\n#T_SP=de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS|coarseValue|PosValue\n"
+    "#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value\n"
+    "#T_RL=de.tudarmstadt.ukp.dkpro.core.api.syntax.type.dependency.Dependency|DependencyType|flavor|BT_x\n\n\n"
+    "#Text=Ada met 😀.\n1-1\t0-3\tAda\t*\tNNP\t*[1]|*\tPER[1]|a\\_b\tsubj\tbasic\t1-2\t\n"
+    "1-2\t4-7\tmet\t*\tVBD\t*[1]\tPER[1]\troot\tbasic\t1-2\t\n1-3\t8-10\t😀\t_\t_\t_\t_\t_\t_\t_\t\n"
+    "1-4\t10-11\t.\t*\t.\t_\t_\tpunct\tbasic\t1-2\t\n\n#Text=It\n2-1\t12-14\tIt\t_\t_\t*\t*\t_\t_\t_\t\n"
+).encode()
 LINKS = b"0-0 1-2:0.93 3?4\n\n1p1\n"
 TMX = (
     b'<?xml version="1.0"?>\n<tmx version="1.4"><header/><body>\n<tu><tuv xml:lang="de"><seg>das <ph>x</ph>Haus</seg>'
@@ -270,6 +285,12 @@ def _docbin(path: Path) -> None:
         dovetail.write(dovetail.read(_given(path, SENTENCES, ".jsonl")), path, "spacy")
 
 
+def _data_set(path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dovetail.write(dovetail.read(_given(path, SENTENCES, ".jsonl")), path)
+
+
 def _message(path: Path) -> None:
     """What a DocBin holds before it is compressed, so that damage reaches what is inside."""
     _docbin(path)
@@ -342,6 +363,12 @@ TARGETS = [
     Target("prodigy", ".prodigy.jsonl", _files(PRODIGY), _documents),
     Target("doccano", ".doccano.jsonl", _files(DOCCANO), _documents),
     Target("label-studio", ".label-studio.json", _files(TASKS), _documents),
+    Target("csv", ".csv", _files(TABLE), _documents),
+    Target("conllup", ".conllup", _files(PLUS), _documents),
+    Target("webanno", ".webanno.tsv", _files(WEBANNO), _documents),
+    Target("parquet", ".parquet", _saved(_data_set, ".parquet"), _documents),
+    Target("arrow", ".arrow", _saved(_data_set, ".arrow"), _documents),
+    Target("tmx-documents", ".tmx", _files(TMX), _documents),
     Target("spacy", ".spacy", _saved(_docbin, ".spacy"), _documents),
     Target("spacy-message", ".spacy", _saved(_message, ".message"), _packed),
     Target("pairs-xml", ".xml", _files(RTE), _pairs),

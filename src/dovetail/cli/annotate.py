@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PLAIN = (OutputFormat.conll, OutputFormat.conllu, OutputFormat.brackets)
 """Formats that have no place for probabilities."""
 FORMAT = f"Format of the output: {', '.join(OutputFormat)}."
-TO_FILES = (OutputFormat.brat, OutputFormat.spacy)
+TO_FILES = (OutputFormat.brat, OutputFormat.spacy, OutputFormat.huggingface)
 """Formats that are no text, or several files."""
 
 
@@ -58,7 +58,7 @@ def annotate(
     output: Path | None = options.output(
         "FILE",
         "Write to this file (may be .gz), or to this folder for brat.",
-        Writes(inside=("*.ann",)),
+        Writes(inside=("*.ann", "*.tsv")),
         None,
         shown="standard output",
     ),

@@ -12,6 +12,7 @@ from dovetail.cli import (
     align_sentences,
     annotate,
     cluster,
+    convert,
     curve,
     demo,
     draw_links,
@@ -46,6 +47,7 @@ for command in (
     select.select, label.label, curve.simulate, curve.curve, two_languages.project, two_languages.annotate_pair,
 ):  # fmt: skip
     app.command()(command)
+app.command()(convert.convert)
 app.add_typer(cluster.app, name="cluster")
 app.command()(embed.embed)
 app.command()(align.align)

@@ -7,19 +7,20 @@ from inspect import signature
 
 CorpusFormat = StrEnum(
     "CorpusFormat",
-    "conll conllu jsonl brackets brat prodigy doccano label-studio spacy",
+    "conll conllu conllup jsonl brackets brat csv webanno tmx huggingface prodigy doccano label-studio spacy",
 )
 """Formats that hold annotations: all but text."""
 FormatOfTrees = StrEnum("FormatOfTrees", "jsonl brackets")
 """Formats that hold constituents."""
 InputFormat = StrEnum(
     "InputFormat",
-    "text conll conllu jsonl brackets brat prodigy doccano label-studio spacy",
+    "text conll conllu conllup jsonl brackets brat csv webanno tmx huggingface prodigy doccano label-studio spacy",
 )
 """Formats of what is to be annotated, or converted: all."""
 OutputFormat = StrEnum(
     "OutputFormat",
-    "pretty jsonl conll conllu brackets brat prodigy doccano label-studio spacy svg",
+    "pretty svg jsonl conll conllu conllup brackets brat csv webanno tmx huggingface prodigy doccano label-studio "
+    "spacy",
 )
 """Formats of annotated text: all but plain text; pretty is for reading, svg a picture."""
 

@@ -63,7 +63,9 @@ def switch(help: str, flag: str = "", short: str = "") -> Any:
     return option(None, help, default=False, flag=flag, short=short)
 
 
-def argument(metavar: str, help: str, role: Reads | None = None, default: Any = None, shown: str | bool = True) -> Any:
+def argument(
+    metavar: str, help: str, role: Reads | Writes | None = None, default: Any = None, shown: str | bool = True
+) -> Any:
     """What is given without a flag."""
     return Param(typer.Argument, (), default, role, {"metavar": metavar, "help": help, "show_default": shown})
 

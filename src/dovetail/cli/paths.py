@@ -16,7 +16,7 @@ import dovetail
 from dovetail.errors import DovetailError
 from dovetail.shipped import find
 
-READ_IN_FOLDERS = (".txt", ".ann", ".paths", ".clusters", ".gz")
+READ_IN_FOLDERS = (".txt", ".ann", ".paths", ".clusters", ".gz", ".tsv", ".arrow", ".parquet", ".json")
 """Endings of the files that are read where a folder is given: texts, annotations, clusters."""
 FileId = tuple[int, int]
 """Device and inode: the same for all names of a file."""

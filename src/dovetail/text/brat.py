@@ -142,16 +142,20 @@ def write_brat(items: Iterable[Document | Sentence], path: str | PathLike[str]) 
                 raise DovetailError(f"{target}: one file cannot hold several documents; name a folder")
             text_path = target.with_suffix(".txt")
         else:
-            text_path = target / f"{_file_name(document.id or str(number))}.txt"
-            folder = text_path.parent
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise DovetailError(f"{folder}: cannot be made: {why_not_written(folder, error)}") from None
+            text_path = target / f"{file_name(document.id or str(number))}.txt"
+            made_folder(text_path.parent)
         _write_one(document, text_path)
 
 
-def _file_name(identity: str) -> str:
+def made_folder(folder: Path) -> None:
+    """Make a folder, with those above it, unless it is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DovetailError(f"{folder}: cannot be made: {why_not_written(folder, error)}") from None
+
+
+def file_name(identity: str) -> str:
     """An id as a name inside the folder: no drive, no root, no way up."""
     parts = [part for part in re.split(r"[/\\]+", identity) if part not in ("", ".", "..")]
     return "/".join(re.sub(r"[\x00-\x1f:*?\"<>|]", "_", part) for part in parts) or "_"

@@ -46,12 +46,13 @@ def read_conllu(path: Source, encoding: str = "utf-8", report: ReadReport | None
     ('Bern', ('B-LOC',))
     """
     with open_text(path, encoding) as reader, reporting(report) as notes:
-        placed = _cut(iter(reader), reader.name)
+        placed = cut_sentences(iter(reader), reader.name)
         unified = unify_tags(placed, "auto", reader.name, notes, word_per_line=False)
-        yield from group(_place(unified, reader.name, notes))
+        yield from group(placed_members(unified, reader.name, notes))
 
 
-def _cut(lines: Iterator[str], path: str) -> Iterator[Placed]:
+def cut_sentences(lines: Iterator[str], path: str) -> Iterator[Placed]:
+    """The sentences of lines of ten columns, each with the line of its last word."""
     rows: list[list[str]] = []
     comments: list[str] = []
     others: list[str] = []
@@ -138,7 +139,7 @@ def _surfaces(sentence: Sentence) -> list[_Surface]:
     return surfaces
 
 
-def _place(sentences: Iterable[Placed], path: str, report: ReadReport) -> Iterator[Member]:
+def placed_members(sentences: Iterable[Placed], path: str, report: ReadReport) -> Iterator[Member]:
     """Sentences with their text and offsets, and where documents begin."""
     start = 0
     for sentence, line, _, _ in sentences:
@@ -197,11 +198,12 @@ def write_conllu(items: Iterable[Document | Sentence], target: Target) -> None:
     with open_target(target) as file:
         for number, (sentence, document, is_first) in enumerate(ungroup(items), 1):
             if sentence.words:
-                file.writelines(f"{line}\n" for line in _lines(sentence, document, is_first, number))
+                file.writelines(f"{line}\n" for line in sentence_lines(sentence, document, is_first, number))
                 file.write("\n")
 
 
-def _lines(sentence: Sentence, document: Document | None, is_first: bool, number: int) -> Iterator[str]:
+def sentence_lines(sentence: Sentence, document: Document | None, is_first: bool, number: int) -> Iterator[str]:
+    """The lines of a sentence: comments, words, multiword tokens, empty nodes."""
     yield from _comments(sentence, document, is_first)
     before, after = _others_by_place(sentence)
     yield from after.get(0, [])

@@ -57,18 +57,31 @@ def read_jsonl(
     ({'ner': ('B-PER', 'O')}, 'PER')
     """
     with open_text(path, encoding) as reader, reporting(report) as notes:
-        given = (own_fields(item, texts == "all") for item in json_objects(iter(reader), reader.name, notes))
-        objects = filter(None, given)
-        first = next(objects, None)
-        if first is None:
-            return
-        stream = chain([first], objects)
-        if first.is_sentence():
-            placed = unify_tags(_sentences(stream, entities), scheme, reader.name, notes, word_per_line=False)
-            yield from group(_members(placed))
-        else:
-            for item in stream:
-                yield item.document(lines)
+        objects = json_objects(iter(reader), reader.name, notes)
+        yield from documents_of(objects, reader.name, lines, texts, notes, entities, scheme)
+
+
+def documents_of(
+    given: Iterable[JsonObject],
+    name: str,
+    lines: Lines,
+    texts: Literal["annotated", "all"],
+    report: ReadReport,
+    entities: Entities = "all",
+    scheme: Scheme | Literal["auto"] | None = "auto",
+) -> Iterator[Document]:
+    """The documents that objects are, of sentences or of texts, as `read_jsonl` has them; ``name`` is for messages."""
+    objects = filter(None, (own_fields(item, texts == "all") for item in given))
+    first = next(objects, None)
+    if first is None:
+        return
+    stream = chain([first], objects)
+    if first.is_sentence():
+        placed = unify_tags(_sentences(stream, entities), scheme, name, report, word_per_line=False)
+        yield from group(_members(placed))
+    else:
+        for item in stream:
+            yield item.document(lines)
 
 
 def read_tasks(

@@ -28,7 +28,7 @@ def read_tmx(
     ``en`` is also ``en-GB``. A unit that lacks one of them is left out, and reported.
     """
     with open_text(path, encoding) as reader, reporting(report) as notes:
-        for line, unit in _units(reader):
+        for line, unit in read_units(reader):
             if languages is None and len(unit) >= 2:
                 first, second, *_ = unit
                 languages = first, second
@@ -42,13 +42,23 @@ def read_tmx(
 
 def _in(unit: Mapping[str, str], language: str) -> str | None:
     """The text of a unit in a language, whatever its country."""
-    for name, text in unit.items():
+    name = chosen(unit, language)
+    return None if name is None else unit[name]
+
+
+def chosen(unit: Mapping[str, str], language: str) -> str | None:
+    """The name under which a unit has a language, whatever its country.
+
+    >>> chosen({"de": "Haus", "en-GB": "house"}, "en")
+    'en-GB'
+    """
+    for name in unit:
         if name.lower() == language.lower() or name.lower().split("-")[0] == language.lower():
-            return text
+            return name
     return None
 
 
-def _units(reader: TextReader) -> Iterator[tuple[int, dict[str, str]]]:
+def read_units(reader: TextReader) -> Iterator[tuple[int, dict[str, str]]]:
     """The line of every unit, and its texts by language; entities that a file declares itself are refused."""
     units = _Units(reader)
     try:
@@ -109,16 +119,21 @@ def write_tmx(target: Target, pairs: Iterable[tuple[str, str]], languages: tuple
 
     Characters that XML cannot hold are left out.
     """
-    source = quoteattr(languages[0])
+    write_units(target, (dict(zip(languages, texts, strict=True)) for texts in pairs), languages[0])
+
+
+def write_units(target: Target, units: Iterable[Mapping[str, str]], source: str | None = None) -> None:
+    """Write texts by their languages as a translation memory; ``source`` is the language that was translated."""
     with open_target(target) as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n')
         file.write(
             f'<header creationtool="dovetail" creationtoolversion="1" segtype="sentence" o-tmf="text" adminlang="en" '
-            f'srclang={source} datatype="plaintext"/>\n<body>\n'
+            f'srclang={quoteattr(source or "*all*")} datatype="plaintext"/>\n<body>\n'
         )
-        for texts in pairs:
-            sides = zip(languages, texts, strict=True)
-            inner = "".join(f"<tuv xml:lang={quoteattr(name)}><seg>{_escaped(t)}</seg></tuv>" for name, t in sides)
+        for unit in units:
+            inner = "".join(
+                f"<tuv xml:lang={quoteattr(n)}><seg>{_escaped(text)}</seg></tuv>" for n, text in unit.items()
+            )
             file.write(f"<tu>{inner}</tu>\n")
         file.write("</body>\n</tmx>\n")
 
