@@ -37,7 +37,8 @@ async function annotate() {
 
 function show(answer, model, text) {
   const sentences = answer.sentences.filter((sentence) => sentence.words.length);
-  byId("sentences").replaceChildren(...sentences.map((sentence, place) => showSentence(sentence, { model, text, place })));
+  const shown = (sentence) => showSentence(sentence, { model, text, place: answer.sentences.indexOf(sentence) });
+  byId("sentences").replaceChildren(...sentences.map(shown));
   const counts = new Map();
   for (const sentence of sentences)
     for (const { label } of sentence.entities ?? []) counts.set(label, (counts.get(label) ?? 0) + 1);
