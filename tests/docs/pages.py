@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     matches = list(_FENCE.finditer(text))
     found = []
-    for match, following in zip(matches, [*matches[1:], None], strict=True):
+    for match, following in zip_longest(matches, matches[1:]):
         shown = None
         if (
             following
