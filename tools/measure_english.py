@@ -24,9 +24,9 @@ LOADED = """
 import sys, time
 import dovetail
 
-begin = time.perf_counter()
+begin = time.process_time()
 dovetail.load(sys.argv[1])
-print(time.perf_counter() - begin)
+print(time.process_time() - begin)
 """
 
 
@@ -45,7 +45,7 @@ def speed(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
 
 
 def seconds_to_load(path: Path) -> float:
-    """The best of five fresh processes: others may run beside them."""
+    """Processor time, the best of five fresh processes."""
     commands = [[sys.executable, "-c", LOADED, str(path)]] * 5
     return min(float(subprocess.run(c, check=True, capture_output=True, text=True).stdout) for c in commands)
 
