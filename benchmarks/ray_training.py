@@ -3,9 +3,9 @@
     pip install '.[cluster]'
     DOVETAIL_DATA=/path/to/corpora python benchmarks/ray_training.py
 
-Each round trains a tagger of conll2003-en twice, once each way, and takes the time of the passes alone, as progress tells
-it: starting a cluster takes some seconds, and belongs to it, not to training. With ``--annotate N`` it also annotates a
-file of N million words, and tells how much memory that takes from its beginning to its end.
+Each round trains a tagger of conll2003-en twice, once each way, and takes the time of the passes alone, as progress
+tells it: starting a cluster takes some seconds, and belongs to it, not to training. With ``--annotate N``
+it annotates a file of N million words instead, and tells how much memory that takes from its beginning to its end.
 """
 
 from __future__ import annotations

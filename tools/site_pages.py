@@ -15,7 +15,8 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 REFERENCE = {
     "Models": [
-        "models.tagger.estimator.Tagger", "models.segmenter.estimator.Segmenter", "models.nested.estimator.NestedTagger",
+        "models.tagger.estimator.Tagger", "models.segmenter.estimator.Segmenter",
+        "models.nested.estimator.NestedTagger",
         "models.parser.estimator.Parser", "models.dependency.estimator.DependencyParser",
         "models.joint.estimator.JointParser", "models.roles.estimator.RoleLabeller",
         "models.entailment.estimator.Entailment", "models.domains.tagger.MultiDomainTagger",

@@ -89,7 +89,7 @@ def test_sentences_come_back(tmp_path: Path) -> None:
     [{"optimiser": "adagrad"}, {"hidden": 3}, {"noise": "dropout:0.5"}, {"cross_validate": 4}, {"observed_only": True}],
 )
 def test_what_needs_memory_is_refused(settings: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(DovetailError, match="scratch|lbfgs"):
+    with pytest.raises(DovetailError, match=r"scratch|lbfgs"):
         Tagger(**settings).fit(made(5), scratch=tmp_path)
 
 

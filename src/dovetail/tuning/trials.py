@@ -109,7 +109,7 @@ class Trial:
         corpus = model._examples(data.sentences, None, "training")
         if isinstance(model, LinearEstimator) and not any(model._setting(name) for name in ("pool", "encoder")):
             if model._optimiser_name() == "lbfgs":
-                model.patience = min(model.patience, PATIENCE)
+                model.set_params(patience=min(model._setting("patience"), PATIENCE))
             model.layers_ = LayerTaggers()
             return dict(held_out_counts(model, corpus, self.of, self.parts, NO_RUN))
         part = dealt(corpus, self.of, self.deal)
