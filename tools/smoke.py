@@ -165,6 +165,9 @@ COMMANDS = """
 2 label raw.txt
 0 serve --help
 2 serve -m nothing.dovetail
+0 evaluate -m tagger.dovetail dev.conll --html errors.html
+0 evaluate -m parser.dovetail dev.mrg --html trees.html
+0 annotate -m tagger.dovetail raw.txt -o page.html --k-best 2
 2 evaluate -m tagger.dovetail dev.conll --reliability picture.png
 """
 

@@ -328,3 +328,15 @@ def test_options_that_do_not_go_together(run: Run, model: Path, more: list[str],
 
 def test_text_options_need_text(run: Run, model: Path, data: Path) -> None:
     assert "are for text" in run("annotate", "--model", model, data / "dev.conll", "--tokenised").err
+
+
+def test_a_page_that_stands_alone(run: Run, model: Path, tmp_path: Path) -> None:
+    from tests.evaluate.test_mistakes import Reader
+
+    text = "Anna saw <Bern>."
+    out = run("annotate", "--model", model, "--output-format", "html", text).out
+    assert "saw <" in Reader(out).text
+    page = tmp_path / "page.html"
+    assert run("annotate", "--model", model, "--k-best", 3, "-o", page, text).code == 0
+    assert Reader(page.read_text()).text.count("other answers") == 1
+    assert run("annotate", "--model", model, "--marginals", "-o", page, text).code == 2

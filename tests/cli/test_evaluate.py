@@ -196,3 +196,16 @@ def test_a_model_whose_features_the_data_lacks(run: Run, data: Path, tmp_path: P
     code, _, err = run("evaluate", "--model", path, data / "dev.conll")
     assert code == 2
     assert "'pos', which sentence 1 lacks" in err
+
+
+def test_a_page_on_the_errors(run: Run, data: Path, model: Path, tmp_path: Path) -> None:
+    from tests.evaluate.test_mistakes import Reader
+
+    told = run("evaluate", "--model", model, data / "dev.conll")
+    assert run("evaluate", "--model", model, data / "dev.conll", "--html", tmp_path / "page.html").out == told.out
+    text = Reader((tmp_path / "page.html").read_text()).text
+    assert "How well is dev.conll annotated?" in text
+    assert "Errors by kind" in text
+    code, _, err = run("evaluate", "--model", model, data / "dev.conll", "--html", tmp_path / "page.pdf")
+    assert code == 2
+    assert "the name must end in .html or .htm" in err

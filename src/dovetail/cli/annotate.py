@@ -69,7 +69,9 @@ def annotate(
     tokenised: bool = options.TOKENISED,
     threshold: float = option("P", "Leave out entities less probable than this.", default=0.0, min=0, max=1),
     documents: bool = switch("Write whole documents as JSON lines, with character offsets."),
-    k_best: int | None = option("N", "Add the N best answers for each sentence, with probabilities (jsonl).", min=1),
+    k_best: int | None = option(
+        "N", "Add the N best answers for each sentence, with probabilities (jsonl, html).", min=1
+    ),
     marginals: bool = switch("Add the probability of every label for every word (jsonl)."),
     domain: str | None = options.DOMAIN,
     threads: int | None = options.THREADS,
@@ -115,7 +117,9 @@ def annotate(
     if form == OutputFormat.brat and source.name is not None:
         read = (replace(document, id=document.id or source.name) for document in read)
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
-    if k_best or marginals:
+    if form == OutputFormat.html:
+        _write_page(annotated, output or "-", tagger, source, k_best or 0)
+    elif k_best or marginals:
         _write_details(annotated, output or "-", tagger, k_best or 0, marginals)
     else:
         _write(annotated, output, form, tagger, documents)
@@ -133,7 +137,8 @@ def _check_wishes(
 ) -> None:
     """Refuse what this kind of model or this format cannot give."""
     kind = kind_of(tagger)
-    if (details or documents) and form != OutputFormat.jsonl:
+    page = form == OutputFormat.html and not (documents or marginals)
+    if (details or documents) and form != OutputFormat.jsonl and not page:
         raise DovetailError(f"--k-best, --marginals and --documents need the output format jsonl, not {form}")
     if documents and details:
         raise DovetailError("--documents does not go with --k-best or --marginals, which are written per sentence")
@@ -226,6 +231,26 @@ def _write_details(documents: Iterable[Document], path: Path | str, model: Any, 
             for sentence, *values in zip(document, *more.values(), strict=True):
                 fields = sentence_object(sentence, document) | dict(zip(more, values, strict=True))
                 file.write(f"{compact_json(fields)}\n")
+
+
+def _write_page(documents: Iterable[Document], path: Path | str, model: Any, source: Input, k_best: int) -> None:
+    """Write a page that stands alone; with ``k_best``, other answers to each sentence are folded away below it."""
+    from dovetail.text.files import open_target
+    from dovetail.text.html import alternatives_html, document_html, sentence_html
+    from dovetail.text.page import PAGE_END, page_head
+
+    with open_target(path) as file:
+        file.write(page_head(source.name or ("Annotated text" if source.is_text else Path(source.argument).name)))
+        for document in documents:
+            file.write('<section class="card">')
+            if not k_best:
+                file.write(document_html(document))
+            else:
+                for sentence, ranked in zip(document, model.kbest(document.sentences, k_best), strict=True):
+                    others = [(one.probability, one.write(sentence)) for one in ranked[1:]]
+                    file.write(sentence_html(sentence) + alternatives_html(others))
+            file.write("</section>\n")
+        file.write(PAGE_END)
 
 
 def _labels(tagger: Any, sentences: Any) -> list[Any]:

@@ -45,7 +45,7 @@ GROUPS = {
     "Output": (
         "output output_target source_output target_output links_output changes_output align-sentences.languages beads "
         "teach save_table save symmetrise align.threshold probabilities output_format annotate.threshold documents "
-        "k_best marginals reliability conlleval as_json half compact quiet annotate.threads evaluate.threads "
+        "k_best marginals reliability html conlleval as_json half compact quiet annotate.threads evaluate.threads "
         "select.threads annotate.ray save_config help"
     ),
 }

@@ -51,6 +51,11 @@ def evaluate(
         "Draw a reliability diagram of the probabilities: .png, .svg or .pdf.",
         Writes(endings=(".png", ".svg", ".pdf")),
     ),
+    html: Path | None = option(
+        "PAGE",
+        "Write a page on the errors: by kind, the worst sentences, calibration; .html.",
+        Writes(endings=(".html", ".htm")),
+    ),
     conlleval: bool = switch("Print the same report as conlleval."),
     max_length: int | None = option("N", "Leave out sentences with more words.", shown="no limit", min=1),
     gold_trees: bool = switch("For roles: use the trees of DATA, not those of the model's parser."),
@@ -82,6 +87,8 @@ def evaluate(
     tagger: Any = (
         pipelines.load(model, pipeline, domain, strategy, samples, seed, threads) if predicted is None else None
     )
+    if html is not None and (getattr(tagger, "words", False) or LAYER in (name_of(tagger), layer)):
+        raise DovetailError("--html is for entities, labels, trees, dependencies and roles, and this is something else")
     if getattr(tagger, "words", False):
         evaluate_words(tagger, truth, encoding, as_json)
         return
@@ -93,7 +100,7 @@ def evaluate(
     if (gold_trees or find_predicates) and name_of(tagger) != "roles":
         raise DovetailError("--gold-trees and --find-predicates are for models of semantic roles")
     if kind is None:
-        _evaluate_tags(texts, tagger, predicted, compare, layer, reliability, conlleval, as_json)
+        _evaluate_tags(texts, tagger, predicted, compare, layer, reliability, html, conlleval, as_json)
         return
     if compare or conlleval or reliability:
         raise DovetailError("--compare, --conlleval and --reliability are for entities, and this model predicts none")
@@ -104,6 +111,21 @@ def evaluate(
     texts.corpora.warn()
     record = kind.scores(texts.gold, found)
     print(json.dumps(record, ensure_ascii=False) if as_json else kind.report(record))
+    if html is not None:
+        from dovetail.evaluate.report_page import page_of_answers
+
+        _write_page(html, page_of_answers(_title(texts.truth), kind.report(record), texts.gold, found))
+
+
+def _title(path: Path) -> str:
+    return f"How well is {path.name} annotated?" if str(path) != "-" else "How well is the text annotated?"
+
+
+def _write_page(path: Path, text: str) -> None:
+    from dovetail.text.files import atomic_writer
+
+    with atomic_writer(path) as file:
+        file.write(text)
 
 
 class _Texts:
@@ -136,6 +158,7 @@ def _evaluate_tags(
     compare: Path | None,
     layer: str | None,
     reliability: Path | None,
+    html: Path | None,
     conlleval: bool,
     as_json: bool,
 ) -> None:
@@ -157,11 +180,16 @@ def _evaluate_tags(
     promise = scores.calibration(gold, found, layer)
     rival = texts.read(compare) if compare is not None else None
     texts.corpora.warn()
-    record, lines = _results(result, promise, *_bootstrap(gold, found, rival, layer, compare))
+    interval, comparison = _bootstrap(gold, found, rival, layer, compare)
+    record, lines = _results(result, promise, interval, comparison)
     if conlleval and not hasattr(result, "report"):
         raise DovetailError("--conlleval prints scores of entities, and this layer has none")
     shown = "\n".join(lines) + "\n" if not as_json else json.dumps(record, ensure_ascii=False) + "\n"
     print(result.report() if conlleval else shown, end="")
+    if html is not None:
+        from dovetail.evaluate.report_page import Evaluated
+
+        _write_page(html, Evaluated(gold, found, layer, result, interval, promise).page(_title(texts.truth)))
     if reliability is not None and promise is None:
         raise DovetailError(f"{reliability}: nothing to draw: no entity was predicted with a probability")
     if reliability is not None and promise is not None:

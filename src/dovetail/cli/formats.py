@@ -19,10 +19,10 @@ InputFormat = StrEnum(
 """Formats of what is to be annotated, or converted: all."""
 OutputFormat = StrEnum(
     "OutputFormat",
-    "pretty svg jsonl conll conllu conllup brackets brat csv webanno tmx huggingface prodigy doccano label-studio "
+    "pretty svg html jsonl conll conllu conllup brackets brat csv webanno tmx huggingface prodigy doccano label-studio "
     "spacy",
 )
-"""Formats of annotated text: all but plain text; pretty is for reading, svg a picture."""
+"""Formats of annotated text: all but plain text; pretty is for reading, svg a picture, html a page."""
 
 
 def takes(format: str, option: str) -> bool:

@@ -52,6 +52,11 @@ class Curve:
     name: str
     points: tuple[Point, ...]
 
+    def _repr_html_(self) -> str:
+        from dovetail.curves.html import curves_html
+
+        return curves_html([self])
+
 
 def curves_of(runs: Iterable[Run]) -> list[Curve]:
     """The curves of runs, series in the order in which they come.

@@ -12,6 +12,7 @@ from dovetail.evaluate.judgements import (
     judgement_difference,
     judgement_scores,
 )
+from dovetail.evaluate.mistakes import Mistakes
 from dovetail.evaluate.nested import NestedScores, nested_scores
 from dovetail.evaluate.plot import reliability_plot
 from dovetail.evaluate.report import scores_dict, scores_table
@@ -28,11 +29,11 @@ from dovetail.rooms import open_room
 
 __all__ = [
     "AttachmentScores", "Average", "BracketScores", "CalibrationReport", "Comparison", "Counts", "EntityScores",
-    "JudgementDifference", "JudgementScores", "LabelledScores", "NestedScores", "ReliabilityBin", "ScoreInterval",
-    "ShufflingTest", "TokenScores", "attachment_counts", "attachment_scores", "average_precision", "bootstrap_interval",
-    "bracket_counts", "bracket_scores", "entity_counts", "entity_scores", "judgement_difference", "judgement_scores",
-    "nested_scores", "paired_bootstrap", "reliability", "reliability_plot", "scores_dict", "scores_table",
-    "stratified_shuffling", "token_scores",
+    "JudgementDifference", "JudgementScores", "LabelledScores", "Mistakes", "NestedScores", "ReliabilityBin",
+    "ScoreInterval", "ShufflingTest", "TokenScores", "attachment_counts", "attachment_scores", "average_precision",
+    "bootstrap_interval", "bracket_counts", "bracket_scores", "entity_counts", "entity_scores", "judgement_difference",
+    "judgement_scores", "nested_scores", "paired_bootstrap", "reliability", "reliability_plot", "scores_dict",
+    "scores_table", "stratified_shuffling", "token_scores",
 ]  # fmt: skip
 
 open_room(__name__)

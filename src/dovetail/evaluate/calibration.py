@@ -56,6 +56,11 @@ class CalibrationReport:
         """The largest absolute gap of any bin."""
         return max(abs(bin.gap) for bin in self.bins)
 
+    def _repr_html_(self) -> str:
+        from dovetail.evaluate.html import reliability_html
+
+        return reliability_html(self)
+
     def table(self) -> str:
         """The bins and the scores as plain text.
 

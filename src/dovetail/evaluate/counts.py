@@ -60,6 +60,11 @@ class LabelledScores(Counts):
     ``tokens`` and ``correct_tokens`` are None where spans were scored: they say nothing of other tokens.
     """
 
+    def _repr_html_(self) -> str:
+        from dovetail.evaluate.html import scores_html
+
+        return scores_html(self)
+
     per_label: Mapping[str, Counts]
     sentences: int
     tokens: int | None

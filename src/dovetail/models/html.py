@@ -13,6 +13,7 @@ from dovetail.models.base import Estimator
 _TABLE = "border-collapse:collapse;margin:0.3em 0;max-width:60em;color:inherit;background:transparent"
 _NAME = "text-align:left;vertical-align:top;padding:0.15em 1em 0.15em 0;font-weight:600;white-space:nowrap"
 _VALUE = "text-align:left;padding:0.15em 0"
+_SETTING = "text-align:left;padding:0.1em 1em 0.1em 0;opacity:0.85"
 LONGEST = 300
 
 
@@ -36,7 +37,19 @@ def model_html(model: Estimator) -> str:
         "dev score": f"{card['dev']:.2f}" if _is_number(card.get("dev")) else "",
     }
     lines = "".join(_row(name, value) for name, value in rows.items() if value)
-    return f'<table class="dovetail" style="{_TABLE}">{lines}</table>'
+    return f'<table class="dovetail" style="{_TABLE}">{lines}</table>{_all_settings(model)}'
+
+
+def _all_settings(model: Estimator) -> str:
+    """Every setting, folded away, as scikit-learn shows them: those that are unusual stand out."""
+    unusual = unusual_settings(model)
+    rows = "".join(
+        f'<tr style="{"font-weight:600" if name in unusual else ""}"><td style="{_SETTING}">{escape(name)}</td>'
+        f'<td style="{_VALUE}">{escape(_shown(value)[:LONGEST])}</td></tr>'
+        for name, value in model.get_params().items()
+        if not isinstance(value, Estimator)
+    )
+    return f"<details><summary>all settings</summary><table>{rows}</table></details>"
 
 
 def unusual_settings(model: Estimator) -> dict[str, Any]:

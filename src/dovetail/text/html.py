@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64encode
+from collections.abc import Iterable
 from html import escape
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from dovetail.errors import InputError
+from dovetail.text.links import Link
 from dovetail.text.sentence import Document, Sentence, Span
+
+if TYPE_CHECKING:
+    from dovetail.text.bitext import Pair
 
 _HUES = {"PER": 210, "PERSON": 210, "LOC": 140, "GPE": 140, "ORG": 30, "MISC": 280}
 _BLOCK = "margin:0.3em 0;line-height:2.1;white-space:pre-wrap;max-width:60em"
@@ -41,6 +47,28 @@ def document_html(document: Document) -> str:
     marked = [_marked(sentence) for sentence in document if sentence.offsets]
     rest = escape(document.slice(edges[-1][1], document.offset + len(document.text)))
     return _block("".join(gap + text for gap, text in zip(gaps, marked, strict=True)) + rest)
+
+
+def alternatives_html(answers: Iterable[tuple[float | None, Sentence]]) -> str:
+    """Other answers to a sentence, each with its probability, folded away until somebody asks for them.
+
+    >>> print(alternatives_html([]), "0.25" in alternatives_html([(0.25, Sentence(("Ada",)))]))
+     True
+    """
+    shown = "".join(f"<div>{'' if p is None else f'{p:.3f}'}{sentence_html(one)}</div>" for p, one in answers)
+    return f'<details class="dovetail"><summary>other answers</summary>{shown}</details>' if shown else ""
+
+
+def links_html(pair: Pair, links: Iterable[Link]) -> str:
+    """The links between the words of a sentence and of its translation, as a picture.
+
+    >>> from dovetail.text.bitext import Pair
+    >>> "<img" in links_html(Pair(("das", "Haus"), ("the", "house")), [Link(0, 0), Link(1, 1)])
+    True
+    """
+    from dovetail.text.links_svg import links_svg
+
+    return _picture("links", links_svg(pair, links))
 
 
 def hue(label: str) -> int:

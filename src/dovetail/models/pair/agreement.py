@@ -74,6 +74,12 @@ class Tagged(NamedTuple):
     links: tuple[Link, ...]
     """Those given, or those that ``joint`` has found."""
 
+    def _repr_html_(self) -> str:
+        from dovetail.text.html import links_html, sentence_html
+
+        pair = Pair(self.source.words, self.target.words)
+        return sentence_html(self.source) + sentence_html(self.target) + links_html(pair, self.links)
+
 
 @dataclass(kw_only=True, eq=False)
 class PairTagger:
