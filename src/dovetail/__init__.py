@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from dovetail.text.pairs import Pair, read_pairs, write_pairs
     from dovetail.text.segment import segment
     from dovetail.text.sentence import Document, Sentence, Span
+    from dovetail.text.tables import from_frame, to_frame
 
     Model: TypeAlias = (
         Tagger | Segmenter | NestedTagger | Parser | JointParser | DependencyParser
@@ -70,8 +71,9 @@ __all__ = [
     "InputError", "JointParser", "ModelFileError", "MultiDomainParser", "MultiDomainTagger", "NestedTagger", "Pair",
     "PairTagger", "Parser", "Pipeline", "RoleLabeller", "Segmenter", "Sentence", "Span", "Stage", "Tagger",
     "__version__", "active", "catalogue", "clusters", "curves", "embedded", "entity_scores", "evaluate", "features",
-    "grammars", "learning", "load", "models", "pipeline", "pool", "project", "read", "read_expectations", "read_pairs",
-    "scorers", "segment", "structures", "text", "token_scores", "tuning", "write", "write_expectations", "write_pairs",
+    "from_frame", "grammars", "learning", "load", "models", "pipeline", "pool", "project", "read", "read_expectations",
+    "read_pairs", "scorers", "segment", "structures", "text", "to_frame", "token_scores", "tuning", "write",
+    "write_expectations", "write_pairs",
 ]  # fmt: skip
 
 _KINDS = {
@@ -101,12 +103,14 @@ _HOMES = dict(_KINDS.values()) | {
     "Span": "text.sentence",
     "Stage": "pipeline.stage",
     "entity_scores": "evaluate",
+    "from_frame": "text.tables",
     "pool": "models.pooling",
     "project": "models.pair.projection",
     "read": "text.formats",
     "read_expectations": "text.expectations",
     "read_pairs": "text.pairs",
     "segment": "text.segment",
+    "to_frame": "text.tables",
     "token_scores": "evaluate",
     "write": "text.formats",
     "write_expectations": "text.expectations",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -126,6 +127,13 @@ def _items(given: Any) -> Iterator[Document | Sentence]:
     if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
         raise DovetailError(f"give documents or sentences to write; this is {kind_of(given)}")
     return (i if isinstance(i, Document | Sentence) else as_sentence(i, n) for n, i in enumerate(given, 1))
+
+
+def documents_in(given: Any) -> Iterator[Document]:
+    """The documents that were given; sentences that come without any are one."""
+    for together, some in groupby(_items(given), key=lambda item: isinstance(item, Document)):
+        members: Any = list(some)
+        yield from members if together else [Document(tuple(members))]
 
 
 def guess_format(path: str | PathLike[str]) -> str | None:
