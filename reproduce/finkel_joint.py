@@ -34,6 +34,7 @@ from dovetail import JointParser, Parser, Sentence, Span, Tagger
 from dovetail.evaluate import bracket_counts, entity_counts, stratified_shuffling
 from dovetail.evaluate.significance import f1_of
 from dovetail.features.resources.clusters import Clusters
+from dovetail.machines.runs import worked
 from dovetail.models.joint.training import entity_feature_set
 from dovetail.models.tagging import learn_tags, pos_tagger
 from dovetail.text.formats import sentences as read_sentences
@@ -178,10 +179,18 @@ def of_genre(train: Corpus, dev: Corpus, args: argparse.Namespace, genre: str) -
     return added([models(*part, trees, entities, args) for part in parts])
 
 
+def numbered_genre(task: tuple[int, str], data: tuple[Corpus, Corpus, argparse.Namespace]) -> tuple[int, Counts]:
+    """The counts of a genre, with its number."""
+    return task[0], of_genre(*data, task[1])
+
+
 def of_genres(train: Corpus, dev: Corpus, args: argparse.Namespace, genres: Sequence[str]) -> Iterator[Counts]:
     """The counts of some genres, as many of them at a time as ``args`` say."""
     work = partial(of_genre, train, dev, args)
-    if args.jobs == 1:
+    if args.ray:
+        found = dict(worked(numbered_genre, list(enumerate(genres)), (train, dev, args)))
+        yield from (found[number] for number in range(len(genres)))
+    elif args.jobs == 1:
         yield from map(work, genres)
     else:
         with ProcessPoolExecutor(args.jobs, get_context("spawn")) as pool:
@@ -228,11 +237,12 @@ if __name__ == "__main__":
     options.add_argument("--iterations", type=int, default=10)
     options.add_argument("--threads", type=int, default=None)
     options.add_argument("--jobs", type=int, default=1, help="so many genres at a time, each on one thread")
+    options.add_argument("--ray", action="store_true", help="share the genres out over a Ray cluster instead")
     options.add_argument("--json", action="store_true", help="print one JSON object")
     args = options.parse_args()
     if args.jobs < 1:
         options.error(f"--jobs {args.jobs}: give 1 or more")
-    if args.jobs > 1:
+    if args.jobs > 1 or args.ray:
         args.threads = 1
     train, dev = (load(args.corpus, split, args.max_length) for split in ("train", args.split))
     if args.corpus == "genia":  # the first abstracts have both, then come those with trees, then those with entities

@@ -74,6 +74,7 @@ if __name__ == "__main__":
     parser.add_argument("--split", default="dev", help="which part to score; dev tunes the models (default: dev)")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2, help="models trained at a time, a core each")
+    parser.add_argument("--ray", action="store_true", help="share the runs out over a Ray cluster instead")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(CRFSUITE), help="numbers of sentences")
     parser.add_argument("--no-pos", action="store_true", help="do not read the parts of speech and chunks of the file")
     parser.add_argument("--crfsuite", action="store_true", help="train CRFsuite too, on the same draws")
@@ -88,7 +89,7 @@ if __name__ == "__main__":
     plan = LearningCurve(configurations, [size if size < 14041 else None for size in args.sizes], args.draws)
     data = CurveData(corpus("conll2003-en", "train"), corpus("conll2003-en", "dev"), corpus("conll2003-en", args.split))
     done = []
-    for run, _ in plan.runs(data, RunLog(args.folder / "runs.jsonl"), args.jobs):
+    for run, _ in plan.runs(data, RunLog(args.folder / "runs.jsonl"), "ray" if args.ray else args.jobs):
         done.append(run)
         print(f"{run.series}, {run.sentences} sentences, draw {run.draw}: {run.score:.2f}", file=sys.stderr)
     means = {curve.name: {p.sentences: (p.mean, p.deviation) for p in curve.points} for curve in curves_of(done)}
