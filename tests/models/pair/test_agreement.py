@@ -188,6 +188,15 @@ def test_documents_are_not_cut():
     assert sizes == [2, 1, 1, 2]
 
 
+def test_what_the_engine_is_told():
+    pairs, links = bitext()
+    with pytest.raises(DovetailError, match="samples must be"):
+        list(pair(engine="gibbs", how={"samples": 0}).annotate(pairs, links))
+    with pytest.raises(DovetailError, match="has no 'rounds'"):
+        list(pair(engine="gibbs", how={"rounds": 1}).annotate(pairs, links))
+    assert len(list(pair(engine="gibbs", how={"samples": 5}).annotate(pairs, links))) == len(pairs)
+
+
 def test_without_links_each_is_alone():
     pairs, _ = bitext()
     found = list(pair().annotate(pairs, [[] for _ in pairs]))

@@ -39,6 +39,9 @@ from dovetail.version import __version__
 
 TOGETHER = 1000
 """Pairs of new text that are linked together."""
+MANY, MORE = 40_000, 5.0
+"""Of fewer pairs links are drawn more often, by the root of how many fewer, and up to so many times as often: what few
+sentences tell comes late, and costs little."""
 TRUST = 0.97
 """What a probability of one becomes: of links that all samplers have, about 3 in 100 are wrong."""
 
@@ -114,7 +117,7 @@ class Aligner(AlignerSettings):
         )
         cells.count += np.float32(1e-9)
         release_memory()
-        found = sample(lattice, counts, priors, cells.count, self._schedule(), threads=self.threads, told=told)
+        found = sample(lattice, counts, priors, cells.count, self._schedule(len(text)), threads=self.threads, told=told)
         self.model_ = AlignerModel.of(words, seen, cells, counts, self.samplers)
         return lattice, found.posteriors
 
@@ -137,8 +140,10 @@ class Aligner(AlignerSettings):
         self.lexicon_ = lexicon
         return self
 
-    def _schedule(self) -> Schedule:
-        return Schedule(self.samplers, self.sweeps, self.seed)
+    def _schedule(self, pairs: int = MANY) -> Schedule:
+        """How often links are drawn; so many pairs are learnt from."""
+        more = min(max(MANY / max(pairs, 1), 1.0) ** 0.5, MORE)
+        return Schedule(self.samplers, round(self.sweeps * more), self.seed)
 
     def chains(self, pairs: Iterable[Pair]) -> Iterator[LinkChains | None]:
         """Both directions of new pairs as hidden Markov models with what was learnt, to be coupled with others.

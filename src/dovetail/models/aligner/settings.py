@@ -20,7 +20,12 @@ class AlignerSettings:
     )  # fmt: skip
     threshold: float = setting(0.44, "The least probability of a soft link.", least=0, most=1)
     samplers: int = setting(8, "Number of samplers whose probabilities are averaged.", least=1, most=64)
-    sweeps: int = setting(8, "Number of times a sampler draws every link.", least=4, most=10_000)
+    sweeps: int = setting(
+        8,
+        "Number of times a sampler draws every link of 40,000 pairs or more; of fewer up to 5 times as often.",
+        least=4,
+        most=10_000,
+    )
     lowercase: bool = setting(True, "Take words that differ in case alone for the same.")
     prior: float = setting(
         3e-4, "Links of each word with each other word that are believed to be there beforehand.", above=0, most=10,

@@ -87,7 +87,8 @@ class PairTagger:
 
     agreement: ``soft-align``, ``soft-label`` or ``hard``. engine: dual, bp, gibbs or ilp. strength: what the table is
     multiplied by. types: the target's name for types of the source, where it has another; O or '' for none. aligner: a
-    trained one, source to target, which finds links where none are given, and is in the graph of ``joint``.
+    trained one, source to target, which finds links where none are given, and is in the graph of ``joint``. how: what
+    the engine is told, such as ``{"samples": 300}`` for gibbs, as ``Graph.solve`` takes it.
     """
 
     source: Tagger
@@ -97,6 +98,7 @@ class PairTagger:
     strength: float = STRENGTH
     types: Mapping[str, str] | None = None
     aligner: Aligner | None = None
+    how: Mapping[str, Any] | None = None
     table_: TypeTable | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -209,7 +211,7 @@ class PairTagger:
         best = [own.copy() for own in alone]
         certain = np.ones(len(some.pairs), bool)
         if found is not None:
-            certain = found.solve(self.engine, best)
+            certain = found.solve(self.engine, best, self.how or {})
             batches = found.evident(self.engine)
         changed: list[list[Change]] = [[] for _ in some.pairs]
         names = (self.source._model().labels.shown, self.target._model().labels.shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -123,10 +123,10 @@ class Coupled:
         graph.couple(Table(owner.log_table(), weight=weight, name=owner.agreement), *ends)
         return found
 
-    def solve(self, engine: str, best: list[Labels]) -> Any:
+    def solve(self, engine: str, best: list[Labels], told: Mapping[str, Any]) -> Any:
         """Put the best labels of the pairs in the graph into ``best``; whether each of all pairs is certain: [n]."""
-        how = {} if self.threshold is None else CHAINED.get(engine, {})
-        self.result = self.graph.solve(engine, **how)
+        usual = {} if self.threshold is None else CHAINED.get(engine, {})
+        self.result = self.graph.solve(engine, **{**usual, **told})
         for node, batch, own in zip(self.nodes, self.batches, best, strict=True):
             words = np.concatenate([np.arange(*batch.offsets[[i, i + 1]]) for i in self.pairs])
             own[words] = self.result[node]
