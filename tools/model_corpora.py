@@ -102,13 +102,12 @@ def dictionary() -> Iterator[tuple[str, int, str]]:
 
 
 def chinese_words() -> Lexicon:
-    """Words of two to four characters that are not rare, as a list over characters."""
-    kept = [
-        word
-        for word, count, _ in dictionary()
-        if 2 <= len(word) <= 4 and count >= DICTIONARY_LEAST and not word.isascii()
-    ]
-    return Lexicon.of({"word": kept}, unit="char")
+    """Words that are not rare by their length, two to four characters, as a list over characters."""
+    found: dict[str, list[str]] = {"2": [], "3": [], "4": []}
+    for word, count, _ in dictionary():
+        if str(len(word)) in found and count >= DICTIONARY_LEAST and not word.isascii():
+            found[str(len(word))].append(word)
+    return Lexicon.of(found, unit="char")
 
 
 def chinese_names() -> Lexicon:

@@ -10,6 +10,7 @@ from typing import Any
 import model_corpora as data
 
 from dovetail import FeatureSet, Segmenter, Tagger
+from dovetail.features.algebra.sets import WORD_SETS
 
 SMALLEST = 0.01
 """Weights that are smaller are left out."""
@@ -24,9 +25,14 @@ CHARACTERS = (
     "bias", "word[-3:4]", "word[-2] & word[-1]", "word[-1] & word[0]", "word[0] & word[1]", "word[1] & word[2]",
     "word[-1] & word[1]", "word[-2] & word[-1] & word[0]", "word[-1] & word[0] & word[1]",
     "word[0] & word[1] & word[2]", "shape[-1:2]", "shape[-1] & shape[0]", "shape[0] & shape[1]",
-    "bag(word, 6)",
+    "lexicon(names)[-2:3]", "lexicon(names)[-1] & lexicon(names)[0]", "lexicon(names)[0] & lexicon(names)[1]",
 )  # fmt: skip
 """Templates of names over Chinese characters."""
+LISTED = (
+    "lexicon(dictionary)[-2:3]", "lexicon(dictionary)[-1] & lexicon(dictionary)[0]",
+    "lexicon(dictionary)[0] & lexicon(dictionary)[1]", "lexicon(dictionary)[0] & word[0]",
+)  # fmt: skip
+"""Templates of words over Chinese characters, beside those of dovetail's set."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +73,15 @@ def tagger(root: Path, code: str) -> Tagger:
 
 def chinese_tagger(root: Path) -> Tagger:
     """An untrained tagger of characters."""
-    features = FeatureSet.from_lines("characters", CHARACTERS).joined(names=data.chinese_names())
-    return Tagger(features=features, threads=1)
+    features = FeatureSet.from_lines("characters", CHARACTERS, (), {"names": data.chinese_names()})
+    return Tagger(features=features, cross_validate=0, threads=1)
 
 
 def chinese_segmenter(root: Path) -> Segmenter:
     """An untrained segmenter of Chinese words."""
     resources = {"dictionary": data.chinese_words()}
-    return Segmenter(resources=resources, threads=1)
+    features = [*WORD_SETS["words"][1], *LISTED]
+    return Segmenter(features=features, resources=resources, min_count=2, cross_validate=0, threads=1)
 
 
 RECIPES = {
@@ -89,12 +96,13 @@ RECIPES = {
     "portuguese-names": names_of("pt", "Portuguese-Bosque", "news"),
     "chinese-names": Recipe(
         "zh", "Wikipedia", (UNIVERSAL.format("Chinese-GSDSIMP"), DICTIONARY), SHARED,
-        lambda root, part: [data.as_read(s) for s in data.chinese(root, part)], chinese_tagger,
+        lambda root, part: [data.as_read(s) for s in data.chinese(root, part)], chinese_tagger, aside=False,
         remark="It reads plain text, without spaces between words, in simplified characters.",
     ),
     "chinese-words": Recipe(
         "zh", "Wikipedia", ("the words of " + UNIVERSAL.format("Chinese-GSDSIMP"), DICTIONARY), SHARED,
-        lambda root, part: [list(s.words) for s in data.chinese(root, part)], chinese_segmenter, task="words",
+        lambda root, part: [list(s.words) for s in data.chinese(root, part)], chinese_segmenter,
+        task="words", aside=False,
         remark="Text is cut as the GSD treebank of Universal Dependencies cuts it, in simplified characters.",
     ),
     "german-names": Recipe(

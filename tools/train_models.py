@@ -14,7 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -84,15 +84,14 @@ def cross_validated(recipe: Recipe, root: Path, folds: int) -> dict[str, float]:
 def calibration(recipe: Recipe, model: Any, gold: Sequence[Any]) -> float:
     """The expected calibration error of the probabilities of names or words."""
     pairs = []
-    if isinstance(model, Segmenter):
-        for words, answer in zip(gold, model.annotate(asked(recipe, gold)), strict=True):
-            ends = [sum(map(len, words[:i])) for i in range(len(words) + 1)]
-            there = set(pairwise(ends))
-            pairs += [(s.probability or 0.0, (s.start, s.end) in there) for s in answer.spans]
-    else:
-        for sentence, found in zip(gold, model.predict_entities(gold), strict=True):
-            there = {(e.start, e.end, e.label) for e in sentence.entities()}
-            pairs += [(e.probability or 0.0, (e.start, e.end, e.label) in there) for e in found]
+    for one, found in zip(gold, model.predict_entities(asked(recipe, gold)), strict=True):
+        if recipe.task == "words":
+            ends = [0, *accumulate(map(len, one))]
+            there = {(start, end, None) for start, end in pairwise(ends)}
+        else:
+            there = {(e.start, e.end, e.label) for e in one.entities()}
+        labels = (None if recipe.task == "words" else e.label for e in found)
+        pairs += [(e.probability or 0.0, (e.start, e.end, x) in there) for e, x in zip(found, labels, strict=True)]
     return reliability([p for p, _ in pairs], [right for _, right in pairs]).expected_calibration_error
 
 
