@@ -26,7 +26,7 @@ APART = frozenset(
     Samsung Electronics;Dominican Republic;Hilton""".replace("\n    ", "").split(";")
 )
 """Names that no made sentence has: they are asked about when the model is judged."""
-EACH = 60  # sentences of each pattern
+EACH = 24  # sentences of each pattern
 
 PATTERNS = """
 {firm} said on Monday that it would cut 2,000 jobs .

@@ -21,6 +21,7 @@ from typing import Any
 from english_corpora import Corpus, as_it_is, case_copies, corpora, in_capitals, in_lower_case, other_texts
 from english_made import known, made_sentences
 from english_names import names_list
+from english_trust import trusting
 
 import dovetail
 from dovetail import FeatureSet, MultiDomainTagger, Sentence, Tagger, entity_scores
@@ -37,7 +38,7 @@ ABOUT = {"name": NAME, "task": "names", "languages": ["en"], "measure": "F1", "l
 LOWER, UPPER = 3, 4  # one document in so many is learnt in lower case too, or in capitals
 SIGMA = 0.1  # how far a corpus may go its own way
 L2 = 0.3
-MORE = 20  # passes from a model that has seen nearly the same
+TRUST = 2.0  # what the weights of the list of well-known names are multiplied by
 SMALLEST = 0.005  # smaller weights are left out
 FACTORS = (1.0, 0.9, 0.8, 0.7, 0.6)  # what weights may be multiplied by, for honest probabilities
 CARD = (Path(__file__).parent / "english_card.md").read_text(encoding="utf-8")
@@ -63,22 +64,20 @@ def resources(raw: Path, folder: Path, known: dict[str, list[str]]) -> dict[str,
 
 
 def trained(
-    texts: Sequence[Corpus], made: Sequence[Sentence], resources: dict[str, Any],
-    init: Tagger | None = None, threads: int | None = None,
-) -> Tagger:  # fmt: skip
+    texts: Sequence[Corpus], made: Sequence[Sentence], resources: dict[str, Any], threads: int | None
+) -> Tagger:
     """What the corpora share; made sentences are a corpus too, but for the judging of the others."""
     features = FeatureSet.named("ner").joined(**resources)
     pattern = Tagger(features=features, consistency="agree", l2=L2, patience=3, threads=threads)
-    pattern.iterations = None if init is None else MORE
     taggers = MultiDomainTagger(tagger=pattern, sigma=SIGMA)
     learnt = {t.name: t.train for t in texts} | {"made": list(made)}
     taggers.fit(
         {name: some + case_copies(some, LOWER, UPPER) for name, some in learnt.items()},
         dev={t.name: t.dev for t in texts},
-        init=init,
         progress=told,
     )
-    return honest(taggers.tagger_of().pruned(SMALLEST), [s for t in texts for s in t.dev])
+    shared = trusting(taggers.tagger_of().pruned(SMALLEST), "known", made, TRUST)
+    return honest(shared, [s for t in texts for s in t.dev])
 
 
 def told(progress: Progress) -> None:
@@ -162,7 +161,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clusters", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--output", type=Path, default=DATA, metavar="FOLDER", help="where the model and its card go")
-    parser.add_argument("--init", type=Path, metavar="MODEL", help="go on from a model of nearly the same data")
     parser.add_argument("--threads", type=int)
     args = parser.parse_args()
     root = os.environ.get("DOVETAIL_DATA")
@@ -170,7 +168,7 @@ def main() -> None:
         sys.exit("set DOVETAIL_DATA to the folder with the corpora")
     texts, names = corpora(Path(root)), known()
     found = resources(Path(root) / "raw", args.clusters, names)
-    tagger = trained(texts, made_sentences(names), found, args.init and Tagger.load(args.init), args.threads)
+    tagger = trained(texts, made_sentences(names), found, args.threads)
     print(write(tagger, texts, other_texts(Path(root)), args.output))
 
 
