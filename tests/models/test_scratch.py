@@ -73,7 +73,7 @@ def test_the_objective_is_that_of_memory(tmp_path: Path) -> None:
 
 
 def test_sentences_come_back(tmp_path: Path) -> None:
-    sentences = numbered(made(9))
+    sentences = [*numbered(made(7)), Sentence(()), Sentence(("a\x1fb", "é"), {"ner": ("O", "O")})]
     kept = StoredSentences.write(iter(sentences), tmp_path / "sentences")
     assert [*kept] == [kept[i] for i in range(9)] == kept[:] == sentences
     assert kept[2:5] == sentences[2:5]

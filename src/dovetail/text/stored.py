@@ -11,6 +11,9 @@ from typing import Any, overload
 from dovetail.errors import InputError
 from dovetail.text.sentence import Sentence
 
+MARK = "\x1f"
+"""What stands between words; few words have it in them."""
+
 
 class StoredSentences(Sequence[Sentence]):
     """Sentences on disk, with their words, layers and documents; every look at one reads it again.
@@ -40,7 +43,8 @@ class StoredSentences(Sequence[Sentence]):
         try:
             with path.open("wb") as file:
                 for sentence in sentences:
-                    record = [sentence.words, sentence.layers, sentence.document]
+                    layers = {name: _joined(values) for name, values in sentence.layers.items()}
+                    record = [_joined(sentence.words), layers, sentence.document]
                     line = json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
                     place += file.write(line)
                     places.append(place)
@@ -75,8 +79,17 @@ class StoredSentences(Sequence[Sentence]):
         return [_sentence(line) for line in lines]
 
 
+def _joined(values: Sequence[str]) -> str | list[str]:
+    """Words as one string, which is quicker to read again; as a list where one of them has the mark between them."""
+    return list(values) if not values or any(MARK in value for value in values) else MARK.join(values)
+
+
+def _apart(stored: str | list[str]) -> Iterable[str]:
+    return stored.split(MARK) if isinstance(stored, str) else stored
+
+
 def _sentence(line: bytes) -> Sentence:
     """A sentence as it was written; the values of layers are few, and kept once."""
-    words, layers, document = json.loads(line)
-    known: dict[str, Any] = {name: tuple(map(intern, values)) for name, values in layers.items()}
-    return Sentence(tuple(words), known, document=document)
+    words, layers, document = json.loads(line.decode("ascii"))
+    known: dict[str, Any] = {name: tuple(map(intern, _apart(values))) for name, values in layers.items()}
+    return Sentence(tuple(_apart(words)), known, document=document)

@@ -91,12 +91,13 @@ class Collector:
 
     def _number_hashed(self, keys: Keys) -> Int32s:
         known = self._keys[0] if self._keys else np.empty(0, dtype=np.uint64)
-        new = np.setdiff1d(keys, known)
-        known = np.concatenate([known, new])
+        found, numbers = distinct(keys)
+        known = np.concatenate([known, np.sort(np.setdiff1d(found, known, assume_unique=True))])
         self._keys = [known]
         self.size = len(known)
-        order = np.argsort(known)
-        return order[np.searchsorted(known, keys, sorter=order)].astype(np.int32)
+        order = np.argsort(known).astype(np.int32)
+        of_found: Int32s = order[np.searchsorted(known, found, sorter=order)]
+        return of_found[numbers]
 
     @property
     def keys(self) -> Keys:
