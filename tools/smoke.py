@@ -70,6 +70,8 @@ unfold = true
 COMMANDS = """
 0 --version
 0 demo --quiet
+0 doctor --quiet
+0 completion bash
 0 annotate "Ada saw London ."
 0 info
 0 models

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,18 @@ def test_long_pages_have_headings_and_every_option_is_under_one(run: Run, name: 
         assert set(headings) <= {"Arguments", "Options"}
     for option in options:
         assert re.search(rf"^  .*{re.escape(option.opts[0])}\b", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_page_has_an_example_whose_options_there_are(run: Run, name: str) -> None:
+    lines = run(*name.split()[1:], "--help").out.splitlines()
+    starts = [i for i, line in enumerate(lines) if re.match(rf" +{name} ", line + " ")]
+    assert starts, "no example"
+    for start in starts:
+        rest = takewhile(lambda line: line.strip() and not line.strip().endswith(":"), lines[start:])
+        words = shlex.split(" ".join(line.strip() for line in rest).partition(" > ")[0].replace(">>", ""))[2:]
+        flags = {one for param in COMMANDS[name].params for one in [*param.opts, *param.secondary_opts]}
+        assert {word for word in words if word.startswith("-")} <= flags
 
 
 def test_training_is_under_these_headings(run: Run) -> None:

@@ -42,6 +42,8 @@ COMMANDS = {
     "cluster assign": "clusters.md#Assign",
     "cluster tree": "clusters.md#Tree",
     "embed": "vectors.md#Embed",
+    "doctor": "command-line.md#Doctor",
+    "completion": "command-line.md#Completion",
     "align": "align.md#Options",
     "align-sentences": "align.md#Documents",
     "draw-links": "align.md#Picture",

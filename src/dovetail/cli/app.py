@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
 import typer
+import typer.completion
 
 from dovetail.cli import (
     align,
     align_sentences,
     annotate,
     cluster,
+    completion,
     convert,
     curve,
     demo,
+    doctor,
     draw_links,
     embed,
     evaluate,
@@ -48,6 +52,8 @@ for command in (
 ):  # fmt: skip
     app.command()(command)
 app.command()(convert.convert)
+app.command()(doctor.doctor)
+app.command()(completion.completion)
 app.add_typer(cluster.app, name="cluster")
 app.command()(embed.embed)
 app.command()(align.align)
@@ -85,6 +91,10 @@ def run_command(arguments: list[str]) -> None:
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # rather a question mark than no answer on an ASCII terminal
     command = typer.main.get_command(app)
+    if (asked := os.environ.get(completion.VARIABLE)) is not None:
+        typer.completion.completion_init()
+        typer.completion.shell_complete(command, {}, "dovetail", completion.VARIABLE, asked)
+        return
     try:
         with command.make_context("dovetail", arguments) as context:
             command.invoke(context)

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from dovetail.cli.config import save_config, with_config
+from dovetail.cli.examples import EXAMPLES
 from dovetail.cli.options import Function, spelled_out
 from dovetail.cli.paths import Reads, check_paths, roles
 
@@ -118,6 +119,15 @@ class Command(TyperCommand):
         for title in dict.fromkeys([*GROUPS, "Other"]) if grouped else ["Options"]:
             rows = [row for group, row in options if not grouped or group == title]
             _section(formatter, title, rows, width)
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """What it does, with an example where the text has none."""
+        super().format_help_text(ctx, formatter)
+        example = EXAMPLES.get(ctx.command_path.removeprefix("dovetail "))
+        if example is not None:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(f"Example:\n\n{example}")
 
     def group_of(self, name: str) -> str:
         """The heading of a parameter."""
