@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import typer.completion
@@ -92,8 +92,9 @@ def run_command(arguments: list[str]) -> None:
         sys.stdout.reconfigure(errors="replace")  # rather a question mark than no answer on an ASCII terminal
     command = typer.main.get_command(app)
     if (asked := os.environ.get(completion.VARIABLE)) is not None:
-        typer.completion.completion_init()
-        typer.completion.shell_complete(command, {}, "dovetail", completion.VARIABLE, asked)
+        typers: Any = typer.completion  # which does not say what it exports
+        typers.completion_init()
+        typers.shell_complete(command, {}, "dovetail", completion.VARIABLE, asked)
         return
     try:
         with command.make_context("dovetail", arguments) as context:

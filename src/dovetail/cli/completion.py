@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from dovetail.cli.options import REQUIRED, argument
 
@@ -22,6 +23,7 @@ def completion(shell: Shell = argument("bash|zsh|fish", "The shell.", default=RE
 
     dovetail completion fish > ~/.config/fish/completions/dovetail.fish
     """
-    from typer.completion import get_completion_script
+    import typer.completion
 
-    print(get_completion_script(prog_name="dovetail", complete_var=VARIABLE, shell=shell.value))
+    typers: Any = typer.completion  # which does not say what it exports
+    print(typers.get_completion_script(prog_name="dovetail", complete_var=VARIABLE, shell=shell.value))
