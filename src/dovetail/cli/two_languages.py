@@ -142,7 +142,8 @@ def annotate_pair(
         from dovetail.models.pair.table import TypeTable
         from dovetail.text.report import ReadReport
 
-        report, told = ReadReport(), {} if strength is None else {"strength": strength}
+        report = ReadReport()
+        told: dict[str, Any] = {} if strength is None else {"strength": strength}
         if links is None and aligner is None:
             raise DovetailError("words are linked by --links FILE, or by an aligner, --aligner FILE: give one")
         linked = None if links is None else Links(links)
