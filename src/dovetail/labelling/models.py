@@ -24,6 +24,8 @@ FIRST, STEP = 5, 10
 SMALL = 60
 """Sentences up to which a model is judged each time; of more, when nothing else waits."""
 
+QUICK_JUDGING, MORE = 8.0, 1.2
+"""Seconds that are not worth saving; how many times as many sentences make it worth while in any case."""
 FIRST_GUESS = Sentence(("A", "first", "guess", "loads", "what", "it", "needs", "."))
 
 Material = Callable[[], tuple[list[Sentence], set[int]]]
@@ -50,6 +52,8 @@ class Models:
     _submitted: int = 0
     _trained: int = 0
     _count: int = 0
+    _judging: tuple[int, float] = (0, 0.0)
+    """The sentences of the last model that was judged, and the seconds that it took."""
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _worker: Worker | None = None
 
@@ -117,11 +121,17 @@ class Models:
             if found.point is not None:
                 self.curve = [p for p in self.curve if p.sentences != found.point.sentences] + [found.point]
                 self._judged(found.point)
-            if not found.careful and self._submitted == found.answers:
+            if not found.careful and self._submitted == found.answers and self._worth_judging(found.answers):
                 self._submit(careful=True)
         if found.careful:
+            self._judging = found.answers, found.processor
             self._score_base()
             self._keep(model)
+
+    def _worth_judging(self, answers: int) -> bool:
+        """Whether to judge a model now: always where that is quick, else where much has been added since last time."""
+        before, processor = self._judging
+        return processor <= QUICK_JUDGING or answers >= MORE * before
 
     def _adopt(self, model: Any) -> None:
         own = Guesser(model, self.task, self.labels, "your model")
