@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ def formats(has_model: bool) -> list[str]:
     """The names of what can be had."""
     from dovetail.text.formats import FORMATS
 
-    return [name for name in FORMATS if name not in LEFT_OUT] + ([MODEL] if has_model else [])
+    absent = () if find_spec("spacy") else ("spacy",)
+    return [name for name in FORMATS if name not in (*LEFT_OUT, *absent)] + ([MODEL] if has_model else [])
 
 
 def exported(sentences: Sequence[Sentence], form: str, stem: str, model: Any = None) -> tuple[str, bytes]:

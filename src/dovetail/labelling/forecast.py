@@ -35,7 +35,7 @@ def interval(score: float, things: int) -> tuple[float, float]:
     share, z = min(max(score / 100.0, 0.0), 1.0), 1.959964
     middle = (share + z * z / (2 * things)) / (1 + z * z / things)
     reach = z * math.sqrt(share * (1 - share) / things + z * z / (4 * things * things)) / (1 + z * z / things)
-    return 100 * max(middle - reach, 0.0), 100 * min(middle + reach, 1.0)
+    return min(100 * max(middle - reach, 0.0), score), max(100 * min(middle + reach, 1.0), score)
 
 
 def next_point(curve: Sequence[Point]) -> int | None:

@@ -2,7 +2,7 @@
 
 import { get } from "/assets/shared/api.js";
 import { byId, make } from "/assets/shared/dom.js";
-import { toneOf } from "/assets/shared/tones.js";
+import { toneFor } from "/assets/label/colours.js";
 
 export function dialogs(actions) {
   byId("help").addEventListener("click", () => byId("help-dialog").showModal());
@@ -39,7 +39,7 @@ function labels(actions) {
   function show() {
     const key = byId("filter").value.toLowerCase();
     const found = actions.names().filter((name) => name.toLowerCase().startsWith(key));
-    byId("filtered").replaceChildren(...found.map((name) => make("button", { class: `label ${toneOf(name)}`, type: "button", onclick: () => choose(name) }, name)));
+    byId("filtered").replaceChildren(...found.map((name) => make("button", { class: `label ${toneFor(name)}`, type: "button", onclick: () => choose(name) }, name)));
     return found;
   }
   document.addEventListener("choose-label", () => { byId("filter").value = ""; show(); dialog.showModal(); byId("filter").focus(); });

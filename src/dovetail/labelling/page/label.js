@@ -3,7 +3,7 @@
 import { get, post } from "/assets/shared/api.js";
 import { byId, make, percent } from "/assets/shared/dom.js";
 import { themeButton } from "/assets/shared/theme.js";
-import { toneOf } from "/assets/shared/tones.js";
+import { setLabels, toneFor } from "/assets/label/colours.js";
 import { dialogs } from "/assets/label/dialogs.js";
 import { listen } from "/assets/label/input.js";
 import { showStatus } from "/assets/label/panel.js";
@@ -65,7 +65,8 @@ function firstDoubt() {
 
 function showSource(item) {
   const said = { done: "You have labelled this sentence.", skipped: "You have skipped it.", flagged: "You have flagged it." }[item.state];
-  const by = item.guess ? `Guessed by ${item.guess.by}` : "No guess yet: label five sentences, and a model begins to help.";
+  const nothing = item.guess?.entities?.length === 0;
+  const by = item.guess ? `${nothing ? "Nothing is found here" : "Guessed"} by ${item.guess.by}.` : "No guess yet: label five sentences, and a model begins to help.";
   byId("source").textContent = [item.elsewhere ? "Another tab has this sentence, too." : "", said ?? by].join(" ").trim();
 }
 
@@ -86,14 +87,14 @@ const alike = (a, b) => a.start === b.start && a.end === b.end && a.label === b.
 function spanAlternatives() {
   const rows = (state.item.guess?.maybe ?? []).map(([start, end, label, p]) => ({ start, end, label, p }));
   return rows.filter((row) => !state.spans.some((span) => alike(span, row))).slice(0, 6).map((row) => make("button",
-    { class: `chip ${toneOf(row.label)}`, type: "button", onclick: () => edit(() => place(row.start, row.end, row.label)) },
+    { class: `chip ${toneFor(row.label)}`, type: "button", onclick: () => edit(() => place(row.start, row.end, row.label)) },
     `${row.label} ${state.item.words.slice(row.start, row.end).join(" ")} `, make("span", {}, percent(row.p))));
 }
 
 function wordAlternatives() {
   const rows = state.item.guess?.words?.[state.to] ?? [];
   return rows.filter(([label]) => label !== state.labels[state.to].label).map(([label, p]) => make("button",
-    { class: `chip ${toneOf(label)}`, type: "button", onclick: () => edit(() => { state.labels[state.to] = { label, p: null }; }) },
+    { class: `chip ${toneFor(label)}`, type: "button", onclick: () => edit(() => { state.labels[state.to] = { label, p: null }; }) },
     `${label} `, p === null ? null : make("span", {}, percent(p))));
 }
 
@@ -252,6 +253,7 @@ async function refresh() {
     const status = await get(`/label/status?tab=${tab}&annotator=${encodeURIComponent(who())}`);
     if (state.names.join() !== status.labels.join()) {
       state.names = status.labels;
+      setLabels(state.names);
       drawPalette();
     }
     state.task = status.task;
@@ -262,7 +264,7 @@ async function refresh() {
 
 function drawPalette() {
   byId("palette").replaceChildren(...state.names.map((name, n) => make("button",
-    { class: `label ${toneOf(name)}`, type: "button", "aria-pressed": "false", data: { label: name }, "aria-keyshortcuts": n < 9 ? String(n + 1) : undefined,
+    { class: `label ${toneFor(name)}`, type: "button", "aria-pressed": "false", data: { label: name }, "aria-keyshortcuts": n < 9 ? String(n + 1) : undefined,
       onclick: () => (state.selectedByHand ? actions.label(name) : actions.arm(name)) },
     n < 9 ? make("kbd", {}, String(n + 1)) : null, name)));
 }

@@ -1,8 +1,9 @@
 // The sentence on the page: its words, and the labels over them. It knows nothing of the server.
 
 import { make, percent } from "/assets/shared/dom.js";
-import { toneOf } from "/assets/shared/tones.js";
+import { toneFor } from "/assets/label/colours.js";
 
+const CERTAIN = 0.9; // words that are this sure need no number: there are many of them
 const UNSURE = 0.6; // below this a guess is drawn as a question
 
 // Spans that lie within each other as a tree: [{ start, end, label, p, inner }]
@@ -64,7 +65,7 @@ export class SentenceView {
     const sure = node.p === null || node.p === undefined ? "" : percent(node.p);
     const words = this.state.item.words.slice(node.start, node.end).join(" ");
     const guessed = sure !== "" && node.p < UNSURE;
-    const mark = make("mark", { class: `entity ${toneOf(node.label)}${guessed ? " unsure" : ""}` });
+    const mark = make("mark", { class: `entity ${toneFor(node.label)}${guessed ? " unsure" : ""}` });
     mark.append(...this.pieces(node.inner, node.start, node.end));
     mark.append(
       make("span", { class: "tag" }, node.label, sure ? make("span", { class: "sure" }, ` ${sure}`) : null),
@@ -78,8 +79,8 @@ export class SentenceView {
     this.drawnGap = -1;
     return this.words.map((word, i) => {
       const { label, p } = this.state.labels[i];
-      const tone = label ? toneOf(label) : "none";
-      const shown = label ? [label, p === null ? null : make("span", { class: "sure" }, ` ${percent(p)}`)] : ["—"];
+      const tone = label ? toneFor(label) : "none";
+      const shown = label ? [label, p === null || p >= CERTAIN ? "" : make("span", { class: "sure" }, ` ${percent(p)}`)] : ["—"];
       const unsure = p !== null && p < UNSURE ? " unsure" : "";
       return make("span", { class: `column ${tone}${unsure}`, data: { i } }, word, make("span", { class: "tag" }, ...shown));
     });

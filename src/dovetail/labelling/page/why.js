@@ -6,10 +6,11 @@ import { make, percent } from "/assets/shared/dom.js";
 export async function showWhy(place, item, position) {
   const told = await get(`/label/why?number=${item.number}&position=${position}`);
   const rival = told.rival && told.rival !== told.tag ? ` rather than ${told.rival}` : "";
+  const named = told.for.length + told.against.length > 0; // models of nested entities name no features
   place.replaceChildren(
-    make("h2", {}, `Why is “${told.word}” ${told.tag}${rival}?`),
+    make("h2", {}, named ? `Why is “${told.word}” ${told.tag}${rival}?` : `What “${told.word}” may belong to`),
     make("p", { class: "quiet" }, told.alternatives.map(([tag, p]) => `${tag} ${percent(p)}`).join(" · "), ` (${told.by})`),
-    make("div", { class: "evidence" }, bars("For it", told.for, "for"), bars("Against it", told.against, "against")),
+    named ? make("div", { class: "evidence" }, bars("For it", told.for, "for"), bars("Against it", told.against, "against")) : "",
   );
 }
 
