@@ -76,7 +76,7 @@ def until(page: Any, so: Callable[[], bool]) -> None:
         if so():
             return
         page.wait_for_timeout(25)
-    raise AssertionError("it did not come")
+    raise AssertionError(f"it did not come; the page says: {page.locator('main').inner_text()}")
 
 
 def count(page: Any, wanted: int) -> None:

@@ -12,17 +12,15 @@ from typing import Any
 from dovetail.errors import DovetailError
 from dovetail.text.sentence import Sentence
 
-LEFT_OUT = ("text", "brackets", "conllu", "brat")
-"""Formats without entities, and those of several files."""
+OFFERED = ("conll", "jsonl", "spacy", "label-studio", "prodigy", "doccano")
+"""Formats of one file that hold entities."""
 MODEL = "model"
 
 
 def formats(has_model: bool) -> list[str]:
     """The names of what can be had."""
-    from dovetail.text.formats import FORMATS
-
-    absent = () if find_spec("spacy") else ("spacy",)
-    return [name for name in FORMATS if name not in (*LEFT_OUT, *absent)] + ([MODEL] if has_model else [])
+    known = [name for name in OFFERED if name != "spacy" or find_spec("spacy")]
+    return known + ([MODEL] if has_model else [])
 
 
 def exported(sentences: Sequence[Sentence], form: str, stem: str, model: Any = None) -> tuple[str, bytes]:

@@ -14,13 +14,19 @@ export function dialogs(actions) {
   }
 }
 
+// A closed dialog keeps the focus until the page is next drawn: keys that come before would still go to it.
+function leave(dialog) {
+  dialog.close();
+  byId("sentence").focus({ preventScroll: true });
+}
+
 function search(actions) {
   const dialog = byId("search-dialog");
   let waiting;
   async function look() {
     const query = new URLSearchParams({ q: byId("query").value, state: byId("which").value, annotator: byId("who").textContent });
     const { found } = await get(`/label/search?${query}`);
-    const rows = found.map(({ number, text, state }) => make("li", {}, make("button", { type: "button", onclick: () => { dialog.close(); actions.open(number); } },
+    const rows = found.map(({ number, text, state }) => make("li", {}, make("button", { type: "button", onclick: () => { leave(dialog); actions.open(number); } },
       make("span", {}, text), state ? make("small", {}, { done: "labelled" }[state] ?? state) : null)));
     const none = byId("query").value || byId("which").value ? "No sentence is like this." : "";
     byId("found").replaceChildren(...(rows.length ? rows : [make("li", { class: "quiet" }, none)]));
@@ -35,7 +41,7 @@ function search(actions) {
 
 function labels(actions) {
   const dialog = byId("label-dialog");
-  const choose = (name) => { dialog.close(); actions.label(name); };
+  const choose = (name) => { leave(dialog); actions.label(name); };
   function show() {
     const key = byId("filter").value.toLowerCase();
     const found = actions.names().filter((name) => name.toLowerCase().startsWith(key));
@@ -54,7 +60,7 @@ function annotator(actions) {
   byId("who").addEventListener("click", () => { byId("name").value = byId("who").textContent; dialog.showModal(); byId("name").select(); });
   byId("who-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    dialog.close();
+    leave(dialog);
     actions.rename(byId("name").value.trim());
   });
 }
