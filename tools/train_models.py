@@ -23,7 +23,7 @@ from model_corpora import BLOCK
 from model_recipes import RECIPES, Recipe
 
 import dovetail
-from dovetail import Segmenter, Tagger, entity_scores
+from dovetail import Tagger, entity_scores
 from dovetail.evaluate import reliability
 from dovetail.evaluate.words import word_scores
 
@@ -101,24 +101,24 @@ def make(name: str, root: Path, folder: Path, folds: int) -> None:
     validated = cross_validated(recipe, root, folds) if folds else {}
     train, dev = recipe.corpus(root, "train"), recipe.corpus(root, "dev")
     model = trained(recipe, root, train)
-    score = f1([counts(recipe, dev, model.predict(asked(recipe, dev)))])
-    error = calibration(recipe, model, dev)
     path = folder / f"{name}.dovetail"
+    model.save(path, compact=True)
+    saved: Any = dovetail.load(path)  # what is scored is what was saved
+    score = f1([counts(recipe, dev, saved.predict(asked(recipe, dev)))])
+    error = calibration(recipe, saved, dev)
     about = {
         "name": name, "task": recipe.task, "languages": [recipe.code], "measure": "F1",
         "scores": {recipe.text: round(score, 2)}, "calibration": {recipe.text: round(error, 4)},
         "cross_validated": {n: round(v, 2) for n, v in validated.items()},
         "sources": list(recipe.sources), "licence": recipe.licence,
     }  # fmt: skip
-    model.save(path, card=about, **({"compact": True} if isinstance(model, Tagger | Segmenter) else {}))
-    saved: Any = dovetail.load(path)
-    again = f1([counts(recipe, dev, saved.predict(asked(recipe, dev)))])
-    write_card(recipe, name, path, train, dev, saved, again, error, validated)
+    model.save(path, card=about, compact=True)
+    write_card(recipe, name, path, train, dev, saved, score, error, validated)
     seconds = time.process_time() - began
     told = ", ".join(f"{n} {v:.2f}" for n, v in validated.items())
     size = path.stat().st_size / 1e6
     print(
-        f"{name}: dev {again:.2f}, calibration {error:.3f}, {size:.2f} MB; {told}; {seconds:.0f} s",
+        f"{name}: dev {score:.2f}, calibration {error:.3f}, {size:.2f} MB; {told}; {seconds:.0f} s",
         flush=True,
     )
 

@@ -76,7 +76,7 @@ class Entry:
             kind=kind,
             task=str(told.get("task") or ("tags" if plain else TASKS.get(kind, kind))),
             languages=tuple(map(str, languages)),
-            labels=tuple(labels_of(header)),
+            labels=() if kind == "segmenter" and labels_of(header) == ["W"] else tuple(labels_of(header)),
             measure=str(told.get("measure") or ("accuracy" if plain else "F1")),
             scores=dict(told.get("scores") or ({} if dev is None else {"dev": dev})),
             size=path.stat().st_size,

@@ -22,10 +22,6 @@ WIDTH = 80
 INDENT = 22
 LABELS = 12
 """So many labels of a model are named."""
-LANGUAGES = {
-    "da": "Danish", "de": "German", "en": "English", "hr": "Croatian", "pt": "Portuguese", "sk": "Slovak",
-    "sr": "Serbian", "sv": "Swedish", "zh": "Chinese",
-}  # fmt: skip
 
 
 def models(
@@ -68,6 +64,8 @@ def _card(entry: Entry) -> str:
 
 def _lines(entry: Entry) -> Iterator[str]:
     """What a list says of a model: what it finds, where, how well, how large it is, under which licence."""
+    from dovetail.text.languages import LANGUAGES
+
     languages = ", ".join(LANGUAGES.get(code, code) for code in entry.languages)
     labels = f": {some(entry.labels, LABELS)}" if entry.labels else ""
     scores = ", ".join(f"{text} {value:.1f}" for text, value in entry.scores.items())
