@@ -31,7 +31,7 @@ LOG = ".trials"
 """The ending of the log beside the configuration."""
 LEFT_OUT = frozenset(
     "dev domain dev_domain expectations trees_only entities_only save_clusters init resume half compact read_config "
-    "save_config output ray".split()
+    "save_config output ray scratch".split()
 )
 """Options of training that a search has no use for."""
 OWN: dict[str, tuple[Any, Param]] = {

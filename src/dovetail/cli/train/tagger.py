@@ -27,6 +27,8 @@ class TaggerTraining(Training):
         "noise_text ray scratch init resume half compact"
     )
     learns = "Annotated text to learn from (may be .gz)"
+    folder: Path | None = None
+    """Where text and features lie meanwhile, if not in memory."""
     first = "extracting features"
 
     def new(self) -> Any:
@@ -41,7 +43,6 @@ class TaggerTraining(Training):
 
     def run(self) -> None:
         """As any kind; text and features lie in a folder meanwhile, where one is named."""
-        self.folder: Path | None = None
         if self.given.scratch is None:
             return super().run()
         from dovetail.models.tagger.scratch import temporary
