@@ -119,6 +119,15 @@ def test_files_in_full_and_half_precision(name: str, tmp_path: Path) -> None:
 
 
 @every_kind
+def test_compact_files(name: str, tmp_path: Path) -> None:
+    model, inputs = trained(name), KINDS[name].inputs
+    model.save(tmp_path / "compact", compact=True)
+    assert plain(dovetail.load(tmp_path / "compact").predict(inputs)) == plain(model.predict(inputs))
+    with pytest.raises(DovetailError, match="choose one"):
+        model.save(tmp_path / "both", half=True, compact=True)
+
+
+@every_kind
 def test_dev_is_scored_as_score_does_and_progress_is_told(name: str) -> None:
     kind, seen, doing = KINDS[name], list[Progress](), list[str]()
     model = new(name).fit(kind.sentences, dev=kind.sentences[:4], progress=seen.append, doing=doing.append)
