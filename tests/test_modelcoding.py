@@ -32,8 +32,8 @@ def test_all_but_weights_come_back_as_they_were() -> None:
         assert found[name].shape == array.shape
         if name.endswith("weight") and array.nbytes >= 4096:
             assert not np.array_equal(found[name], array)
-            np.testing.assert_allclose(found[name], array, rtol=0.06)
-            np.testing.assert_array_equal(found[name] == 0, array == 0)
+            np.testing.assert_allclose(found[name], array, rtol=0.04, atol=5e-4)
+            np.testing.assert_array_equal(found[name][array == 0], 0)
         else:
             np.testing.assert_array_equal(found[name], array)
 
@@ -54,6 +54,15 @@ def test_every_value_is_its_own_code() -> None:
     assert len(np.unique(code)) == 255
 
 
+def test_tiny_weights_do_not_make_others_worse() -> None:
+    weight = np.array([1e-30, -1e-9, 8e-4, -0.3, 5.0, 10.0])
+    code, least, step = codes_of(weight)
+    found = values_of(least, step)[code]
+    np.testing.assert_array_equal(found[:2], [0, 0])
+    np.testing.assert_allclose(found[3:], weight[3:], rtol=0.04)
+    assert abs(found[2] - weight[2]) < 3e-4
+
+
 def test_weights_of_one_size_and_none() -> None:
     for weight in (np.zeros(3), np.array([2.0, -2.0]), np.zeros(0)):
         code, least, step = codes_of(weight)
@@ -67,7 +76,7 @@ def test_a_file_in_the_smallest_form(tmp_path: Path) -> None:
     header, found = load_model(tmp_path / "small")
     assert header["version"] == 4
     assert "coded" not in header
-    np.testing.assert_allclose(found["fine.weight"], SPARSE, rtol=0.06)
+    np.testing.assert_allclose(found["fine.weight"], SPARSE, rtol=0.04, atol=5e-4)
 
 
 def test_what_is_inflated_has_the_size_that_was_told() -> None:

@@ -30,6 +30,7 @@ from dovetail.evaluate import reliability
 from dovetail.evaluate.brackets import bracket_scores
 from dovetail.features.resources.recipe import as_resources
 from dovetail.grammars.clean import clean_tree
+from dovetail.models.dependency.model import DependencyModel
 from dovetail.models.layers import LayerTaggers
 from dovetail.text.formats import sentences
 
@@ -38,8 +39,8 @@ OPEN = ("news", "interview", "academic", "bio", "voyage", "court")
 PARTS = 4
 SEEN = 8
 """Words that raw text has less often are in no cluster: a file half as large, and no less right."""
-SMALLEST = 0.01
-"""Weights of taggers that are smaller are left out."""
+SMALLEST, SMALLEST_OF_ARCS = 0.1, 0.03
+"""Weights of taggers, and of arcs, that are smaller are left out."""
 LEVELS = "4, 6, 8, 10, 12, 16, 0"
 TEMPLATES = (
     "bias", "word[-2:3]", "lower[-1:2]", "prefix(1, 5)[0]", "suffix(1, 6)[0]", "ngrams(3, 5)[0]", "suffix(2, 4)[-1]",
@@ -171,9 +172,17 @@ def english_dependencies(material: Material) -> DependencyParser:
         iterations=45, threshold=3e-4, l2=2.0, threads=1,
     )  # fmt: skip
     parser.fit([*tagged(material.web, own), *tagged(material.gum, others)])
+    parser.tagger_, parser.layers_ = english_tags(material), LayerTaggers()
+    return parser
+
+
+def lighter(parser: DependencyParser) -> DependencyParser:
+    """The parser without small weights, changed in place."""
+    assert isinstance(parser.model_, DependencyModel)
+    weight = parser.model_.fine_weight
+    parser.model_ = parser.model_.with_weights(np.where(np.abs(weight) < SMALLEST_OF_ARCS, 0.0, weight))
     assert parser.relations_ is not None
     parser.relations_ = parser.relations_.pruned(SMALLEST)
-    parser.tagger_, parser.layers_ = english_tags(material), LayerTaggers()
     return parser
 
 
@@ -182,11 +191,17 @@ def english_trees(material: Material) -> Parser:
     return constituents(material, material.gum, material.jackknifed()[1])
 
 
+def with_short_keys(model: Tagger, work: Path) -> Tagger:
+    """The tagger as its compact file has it, so that less of it is stored inside another model."""
+    model.save(work / "short.dovetail", compact=True)
+    return Tagger.load(work / "short.dovetail").set_params(threads=1)
+
+
 def constituents(material: Material, corpus: Sequence[Sentence], tags: Tags, **settings: Any) -> Parser:
     """A parser of some trees that reads these tags, with the tagger inside."""
     parser = Parser(clusters={"brown": material.resources["brown"]}, min_count=2, iterations=6, threads=1, **settings)
     kept = [(s, t) for s, t in zip(corpus, tags, strict=True) if s.tree is not None]
-    parser.tagged_ = english_tags(material), [t for _, t in kept]
+    parser.tagged_ = with_short_keys(english_tags(material), material.work), [t for _, t in kept]
     parser.fit([s for s, _ in kept])
     parser.tagged_ = None
     return parser
@@ -344,6 +359,8 @@ def main() -> None:
     for name in args.names:
         began = time.process_time()
         model = MODELS[name].make(material)
+        model.save(args.work / f"{name}.dovetail")  # before anything is left out of it
+        model = lighter(model) if isinstance(model, DependencyParser) else model
         learnt = material.gum if name == "english-trees" else material.corpus
         write(name, model, Path(root), args.output / f"{name}.dovetail", len(learnt))
         print(f"{time.process_time() - began:.0f} s", flush=True)

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 VALUES = 127  # of either sign
+SMALLEST = 1e-4
+"""Of the largest weight; what is smaller becomes this or zero, so that values need not lie far apart."""
 LEAST_SIZE = 4096  # bytes: smaller arrays stay as they are
 WORTH = 0.9  # a deflated array is this much of what it was, at most
 
@@ -75,11 +77,12 @@ def codes_of(weight: NDArray[np.floating[Any]]) -> tuple[NDArray[np.uint8], floa
     """
     size = np.abs(weight.astype(np.float64))
     some = size[size > 0]
-    least, most = (float(some.min()), float(some.max())) if len(some) else (1.0, 1.0)
+    most = float(some.max()) if len(some) else 1.0
+    least = max(float(some.min()), most * SMALLEST) if len(some) else 1.0
     step = math.log(most / least) / (VALUES - 1) or 0.01
     place = np.rint(np.log(np.maximum(size, least) / least) / step).astype(np.uint8)
     code = np.where(weight < 0, place + np.uint8(VALUES + 1), place + np.uint8(1))
-    return np.where(size > 0, code, 0).astype(np.uint8), least, step
+    return np.where(size > least / 2, code, 0).astype(np.uint8), least, step
 
 
 def values_of(least: float, step: float) -> NDArray[np.float32]:
