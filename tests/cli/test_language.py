@@ -57,3 +57,9 @@ def test_without_a_model_of_the_language(run: Run, monkeypatch: pytest.MonkeyPat
     assert "--model (see dovetail models)" in err
     err = run("annotate", "Она говорит, что поезд не придёт.").err
     assert "the text is in a language that is not known here" in err
+
+
+def test_chinese_text_needs_no_space(run: Run) -> None:
+    code, out, err = run("annotate", "她住在上海。", "--model", "english-names")
+    assert (code, err) == (0, "")
+    assert "上" in out

@@ -137,6 +137,8 @@ class Input:
         if self.argument == "-" or _exists(self.argument):
             return False
         words = self.argument.split()
+        if any(mark in self.argument for mark in "。！？，"):  # of text that is written without spaces
+            return True
         if len(words) > 1 and not self.argument.endswith(".gz") and guess_format(self.argument[-100:]) is None:
             return True
         if len(words) > 2 and "/" not in self.argument:
