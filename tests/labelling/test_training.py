@@ -108,3 +108,13 @@ def test_the_page_does_not_wait_for_training(make_session: Any) -> None:
         time.sleep(0.02)
     assert [span[:3] for span in session.take("a", "ann")["guess"]["entities"]] == GOLD
     assert np.isfinite(session.models.status()["training"]["processor"])
+
+
+def test_the_first_model_guesses_until_the_own_one_is_as_good(make_session: Any) -> None:
+    models = make_session().models
+    models.base, models.own = object(), object()
+    scores = [(None, 50.0, "base"), (60.0, None, "base"), (49.0, 50.0, "base"), (50.0, 50.0, "own")]
+    for models.own_score, models.base_score, who in scores:
+        assert models.guesser is getattr(models, who)
+    models.base = None
+    assert models.guesser is models.own

@@ -71,7 +71,7 @@ def label(
     check_writable(answers)
     corpora = Corpora(None, options.names(columns), encoding)
     documents = source.documents(corpora.columns, encoding, corpora.report, **reading)
-    session = _session(documents, task, names, answers, _model(model, task), threads or 1, annotator, seed)
+    session = _session(documents, task, names, answers, _model(model), threads or 1, annotator, seed)
     for path in labelled or []:
         new = session.add_labelled(path.stem, _known(corpora, path, session))
         say(f"{path}: {count(new, 'labelled sentence')} taken over")
@@ -113,10 +113,10 @@ def _beside(text: Path, ending: str) -> Path:
     return bare.with_name((bare.name if bare.is_dir() else bare.stem) + ending)
 
 
-def _model(path: Path | None, task: LabelTask) -> Any:
+def _model(path: Path | None) -> tuple[str, Any] | None:
     from dovetail.cli.kinds import load_model
 
-    return None if path is None else load_model(path, None)
+    return None if path is None else (path.stem, load_model(path, None))
 
 
 def _session(
@@ -124,7 +124,7 @@ def _session(
     task: LabelTask,
     names: list[str],
     answers: Path,
-    model: Any,
+    model: tuple[str, Any] | None,
     threads: int = 1,
     annotator: str | None = None,
     seed: int = 1,
@@ -138,17 +138,17 @@ def _session(
         raise DovetailError("name the labels: --labels PER LOC ORG")
     texts = Texts.of(documents)
     store = open_store(answers, task.value, names)
-    base = None if model is None else _base(model, task, store.labels)
+    base = None if model is None else _base(*model, task, store.labels)
     kept = answers.with_name(answers.name.removesuffix(".jsonl") + ".dovetail")
     models = Models(task.value, store.labels, base, kept, threads)
     return Session(texts, store, models, check_name(annotator or _user()), seed=seed)
 
 
-def _base(model: Any, task: LabelTask, labels: tuple[str, ...]) -> Guesser:
+def _base(name: str, model: Any, task: LabelTask, labels: tuple[str, ...]) -> Guesser:
     """The model that a session begins with, if it knows any of the labels."""
     from dovetail.labelling.guesses import Guesser
 
-    found = Guesser(model, task.value, labels, "the first model", own=False)
+    found = Guesser(model, task.value, labels, name, own=False)
     if not found.called:
         known = ", ".join(found.types()) or "none"
         raise DovetailError(f"--model knows none of the labels {', '.join(labels)}; it knows {known}")

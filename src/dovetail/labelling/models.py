@@ -44,6 +44,8 @@ class Models:
     threads: int = 1
     curve: list[Point] = field(default_factory=list)
     own: Guesser | None = None
+    own_score: float | None = None
+    """Of the model of this session, cross-validated on what has been labelled."""
     base_score: float | None = None
     """Of the model that the session started with, on what has been labelled."""
     version: int = 0
@@ -62,9 +64,9 @@ class Models:
         """Who guesses: the model of this session, once it does no worse than the one that was there before."""
         if self.own is None or self.base is None:
             return self.own or self.base
-        if not self.curve or self.base_score is None:
+        if self.own_score is None or self.base_score is None:
             return self.base
-        return self.own if self.curve[-1].score >= self.base_score else self.base
+        return self.own if self.own_score >= self.base_score else self.base
 
     def start(
         self,
@@ -125,6 +127,7 @@ class Models:
                 self._submit(careful=True)
         if found.careful:
             self._judging = found.answers, found.processor
+            self.own_score = self.own_score if found.score is None else found.score
             self._score_base()
             self._keep(model)
 

@@ -50,6 +50,8 @@ class Outcome:
     packed: Any = None
     ranked: list[int] = field(default_factory=list)
     point: Point | None = None
+    score: float | None = None
+    """Cross-validated on the labelled sentences themselves."""
     seconds: float = 0.0
     processor: float = 0.0
     why: str = ""
@@ -81,6 +83,7 @@ def train(job: Job, sentences: Sequence[Sentence]) -> Outcome:
             found.why = str(error)
         else:
             found.packed = model.packed()
+            found.score = model.card_.get("cross_validated") if judged else None
             found.point = _point(job.task, labelled, model, sentences) if judged else None
             found.ranked = by_model(model, sentences, job.taken)
     found.seconds, found.processor = time.perf_counter() - began, time.process_time() - processor

@@ -27,7 +27,7 @@ function showScore({ curve, metric, model, base, next_point: next, counts }) {
   byId("score").replaceChildren(...(last
     ? [make("b", {}, last[2].toFixed(0)), make("span", {}, ` ${metric}`), make("span", { class: "range" }, `${last[3].toFixed(0)}–${last[4].toFixed(0)}`)]
     : [make("span", { class: "quiet" }, "No score yet")]));
-  const first = base && base.score !== null ? ` ${base.name} has ${base.score.toFixed(0)}.` : "";
+  const first = base && base.score !== null ? ` On the labelled sentences ${base.name} has ${base.score.toFixed(0)}.` : "";
   byId("score-note").textContent = last
     ? `Expected on your text, by cross-validation on ${number(last[0])} labelled sentences; 95 % interval.${first}`
     : `It appears after 20 labelled sentences; you have ${number(counts.done)}.`;
