@@ -74,9 +74,14 @@ def test_searches_of_settings_in_a_pipeline(name: str) -> None:
     assert len(search.predict(kind.inputs)) == len(kind.inputs)
 
 
-def test_predictions_of_folds() -> None:
-    """scikit-learn makes one array of them, so it takes those of which each sentence has one."""
-    kind = KINDS["entailment"]
+@pytest.mark.parametrize("name", KINDS)
+def test_predictions_of_folds(name: str) -> None:
+    """scikit-learn makes one array of them, whatever the answer to a sentence is made of."""
+    kind = KINDS[name]
     deal = KFold(2, shuffle=True, random_state=3)
     found = cross_val_predict(kind.model, kind.inputs, kind.answers, cv=deal)
-    assert len(found) == len(kind.inputs)
+    assert found.shape == (len(kind.inputs),)
+    for train, test in deal.split(kind.inputs):
+        model = clone(kind.model).fit([kind.inputs[i] for i in train], [kind.answers[i] for i in train])
+        for place, answer in zip(test, model.predict([kind.inputs[i] for i in test]), strict=True):
+            assert found[place] == answer

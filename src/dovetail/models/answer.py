@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from dovetail.text.frames import Frame
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
 from dovetail.text.words import recut
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,23 @@ class Answer:
         if self.frames is not None:
             found = replace(found, frames=self.frames)
         return found if self.tree is None else replace(found, tree=self.tree)
+
+
+class Each(list[T]):
+    """A list with an answer to each sentence, which numpy takes for so many things, whatever each is made of.
+
+    >>> import numpy as np
+    >>> np.concatenate([Each([["B-PER", "O"]]), Each([["O"]])]).tolist()
+    [['B-PER', 'O'], ['O']]
+    """
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        import numpy as np
+
+        found = np.empty(len(self), object)
+        for number, answer in enumerate(self):
+            found[number] = answer
+        return found
 
 
 def probable(spans: Iterable[Span], least: float) -> list[Span]:

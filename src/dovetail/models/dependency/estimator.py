@@ -15,7 +15,7 @@ from dovetail.errors import DovetailError, InputError
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.tuning import calibration, calibration_of
 from dovetail.modelfile import Arrays
-from dovetail.models.answer import Answer
+from dovetail.models.answer import Answer, Each
 from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
 from dovetail.models.choices import Held
@@ -190,7 +190,7 @@ class DependencyParser(DependencySettings, Estimator):
     def predict(self, X: Input) -> list[Dependencies]:
         """The heads of every sentence, positions from 0 with -1 for the root, and the relations."""
         every = (answer for some in self._batches(as_sentences(X)) for answer in self._answers(some, False))
-        return [Dependencies(answer.heads, answer.layers["deprel"]) for answer in every]
+        return Each(Dependencies(answer.heads, answer.layers["deprel"]) for answer in every)
 
     def predict_marginals(self, X: Input) -> list[NDArray[np.float64]]:
         """For every sentence the probability of each head of each word, [words, words + 1]; column 0 is the root."""

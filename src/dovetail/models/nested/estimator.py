@@ -16,7 +16,7 @@ from dovetail.evaluate.nested import NestedScores, nested_scores
 from dovetail.features.algebra.nested_sets import TAG_LINES, nested_features
 from dovetail.learning.tuning import calibration_of, smoothed
 from dovetail.modelfile import Arrays
-from dovetail.models.answer import Answer, probable
+from dovetail.models.answer import Answer, Each, probable
 from dovetail.models.base import Estimator
 from dovetail.models.choices import Held, f1_of, summed
 from dovetail.models.folds import parts_of
@@ -208,7 +208,7 @@ class NestedTagger(NestedSettings, LinearEstimator):
         if threshold is not None:
             check_probability("threshold", threshold)
         model = self._model() if threshold is None else replace(self._model(), threshold=threshold)
-        return self._located(X, model.answer)
+        return Each(self._located(X, model.answer))
 
     def predict_marginals(self, X: Iterable[Any], least: float = 0.01) -> list[list[Span]]:
         """Every entity with a probability of at least ``least``, whether it is answered or not."""

@@ -20,7 +20,7 @@ from dovetail.learning.optimisers.online import AdaGrad
 from dovetail.memory import release_memory
 from dovetail.modelfile import Arrays
 from dovetail.models.annotator import SpellingTagger
-from dovetail.models.answer import Answer
+from dovetail.models.answer import Answer, Each
 from dovetail.models.base import Estimator
 from dovetail.models.batching import cut
 from dovetail.models.inputs import as_sentences, check_probability, labelled
@@ -238,7 +238,7 @@ class Parser(ConstituencySettings, Estimator):
 
     def predict(self, X: Iterable[Any]) -> list[Tree]:
         """The tree of every sentence."""
-        return [answer.tree for answer in self.parse(X) if answer.tree is not None]
+        return Each(answer.tree for answer in self.parse(X) if answer.tree is not None)
 
     def parse(self, sentences: Iterable[Any], probabilities: bool = False) -> list[Answer]:
         """The tree of every sentence and how it was found; with probabilities, of every part and of the whole."""

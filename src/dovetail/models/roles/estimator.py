@@ -14,7 +14,7 @@ from dovetail.evaluate.roles import role_scores
 from dovetail.learning.losses import LOSSES
 from dovetail.learning.monitor import Monitor
 from dovetail.modelfile import Arrays
-from dovetail.models.answer import Answer
+from dovetail.models.answer import Answer, Each
 from dovetail.models.base import Estimator
 from dovetail.models.inputs import as_sentences, check_examples, check_probability, labelled
 from dovetail.models.parser.estimator import Parser
@@ -254,7 +254,7 @@ class RoleLabeller(RoleSettings, Estimator):
     def predict(self, X: Iterable[Any]) -> list[tuple[Frame, ...]]:
         """The frames of every sentence."""
         every = self._batches(as_sentences(X))
-        return [answer.frames or () for some in every for answer in self._answers(some, False)]
+        return Each(answer.frames or () for some in every for answer in self._answers(some, False))
 
     def predict_marginals(self, X: Iterable[Any], least: float = 0.0) -> list[tuple[Frame, ...]]:
         """The frames of every sentence with all arguments that are more probable than ``least``; they may overlap."""

@@ -17,7 +17,7 @@ from dovetail.features.algebra.sets import chain_features
 from dovetail.features.algebra.span_sets import span_features
 from dovetail.features.compile import hashing
 from dovetail.modelfile import Arrays
-from dovetail.models.answer import Answer, probable
+from dovetail.models.answer import Answer, Each, probable
 from dovetail.models.choices import f1_of
 from dovetail.models.folds import parts_of
 from dovetail.models.inputs import as_sentences, as_texts, check_examples, check_probability, check_tags, labelled
@@ -198,8 +198,9 @@ class Segmenter(SegmenterSettings, LinearEstimator):
         White space in a text always separates words, and belongs to none.
         """
         if self.words:
-            return [words for some in self._batches(as_texts(X)) for words in self._cut(some)]
-        return [tags for some in self._batches(as_sentences(X)) for tags in tags_of(self._spans(some, False), some)]
+            return Each(words for some in self._batches(as_texts(X)) for words in self._cut(some))
+        every = self._batches(as_sentences(X))
+        return Each(tags for some in every for tags in tags_of(self._spans(some, False), some))
 
     def _cut(self, texts: Sequence[str]) -> list[list[str]]:
         """The words of texts, each stretch without white space by itself."""

@@ -17,7 +17,7 @@ from dovetail.features.compile.documents import token_documents
 from dovetail.learning.losses import ROUGH
 from dovetail.learning.tuning import expected_bias
 from dovetail.modelfile import Arrays
-from dovetail.models.answer import Answer, probable
+from dovetail.models.answer import Answer, Each, probable
 from dovetail.models.choices import Held, Tuning
 from dovetail.models.documents import half_loosened, whole_documents
 from dovetail.models.folds import parts_of
@@ -238,7 +238,7 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
     def predict(self, X: Input) -> list[list[str]]:
         """The best tags of every sentence."""
         decode, best = self._model().labels.decode, self._model().best
-        return [tags for batch in self.chains(X) for tags in decode(best(batch), batch.offsets)]
+        return Each(tags for batch in self.chains(X) for tags in decode(best(batch), batch.offsets))
 
     def predict_marginals(self, X: Input) -> list[Floats]:
         """For every sentence the probability of each label at each token, [tokens, labels]; columns as ``classes_``."""
