@@ -5,7 +5,7 @@ RUNTIME := .venv-runtime
 BIN := $(VENV)/bin
 PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test smoke lint clean
+.PHONY: demo test smoke lint docs release clean
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dovetail needs Python 3.11 or newer; call make with PYTHON=python3.11") if sys.version_info < (3, 11) else 0'
@@ -14,7 +14,7 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/$(PIP_INSTALL) --editable '.[dev,plot,bench]'
+	$(BIN)/$(PIP_INSTALL) --editable '.[dev,docs,release,plot,bench]'
 	touch $@
 
 demo: $(VENV)/installed
@@ -34,6 +34,14 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The documentation as pages, in build/site: open build/site/index.html. Needs no network once the extra is installed.
+docs: $(VENV)/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+# The wheel and the source distribution, in dist/, each tried in an empty environment of every Python that is here.
+release: $(VENV)/installed-dev
+	$(BIN)/python tools/release.py
 
 clean:
 	rm -rf $(VENV) $(RUNTIME) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -74,7 +74,7 @@ class Visited:
     def faults(self) -> list[str]:
         """What axe finds to be a serious or critical fault of accessibility, in words."""
         self.page.evaluate(gzip.decompress(AXE.read_bytes()).decode("utf-8"))
-        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
         return [
             f"{fault['impact']}: {fault['help']}: {node['html'][:200]} {node['failureSummary']}"
             for fault in found["violations"]
@@ -89,14 +89,17 @@ class Visited:
 
 
 @contextmanager
-def visit(chromium: Any, address: str, *, width: int = 1280, dark: bool = False) -> Iterator[Visited]:
-    """A page of a browser of its own, without cookies; fails if it asks others for anything, or logs an error."""
+def visit(chromium: Any, address: str, *, width: int = 1280, dark: bool = False, beside: str = "") -> Iterator[Visited]:
+    """A page of a browser of its own, without cookies; fails if it asks others for anything, or logs an error.
+
+    ``beside`` is what it may ask of besides itself, such as the folder of a file.
+    """
     size, scheme = {"width": width, "height": 900 if width > 600 else 844}, "dark" if dark else "light"
     context = chromium.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(15_000)
     visited = Visited(page)
-    host = address.partition("?")[0].rstrip("/")
+    host = beside or address.partition("?")[0].rstrip("/")
 
     def asked(request: Any) -> None:
         if not request.url.startswith((host, "data:", "blob:")):

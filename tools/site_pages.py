@@ -46,6 +46,8 @@ REFERENCE = {
 """The reference: pages, and the modules and classes of each."""
 ROOT_PAGES = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md", "licence.md": "LICENSE"}
 """Files of the root that are pages of the site, under other names."""
+WORKER = "https://unpkg.com/iframe-worker/shim", "assets/iframe-worker.js"
+"""The one script that the theme would fetch from elsewhere, and where ours is."""
 
 
 def on_config(config: Any) -> Any:
@@ -69,6 +71,7 @@ def on_files(files: Files, config: Any) -> Files:
         text = (ROOT / source).read_text(encoding="utf-8")
         text = f"# Licence\n\n```text\n{text}\n```\n" if source == "LICENSE" else re.sub(r"\]\(docs/", "](", text)
         files.append(File.generated(config, name, content=text))
+    files.append(File.generated(config, WORKER[1], content=(ROOT / "tools" / "iframe-worker.js").read_text()))
     return files
 
 
@@ -79,6 +82,28 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     markdown = re.sub(r"\]\((?:\.\./)?src/dovetail/data/([\w-]+\.md)\)", r"](cards/\1)", markdown)
     markdown = re.sub(r"\]\(examples/?\)", "](examples/README.md)", markdown)
     return re.sub(r"\[([^\]]*)\]\((?:\.\./|\.)[^)]*\)", r"\1", markdown) if page.file.generated_by else markdown
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Nothing is fetched from elsewhere: the worker of the search is here. The dialog of the search gets a name."""
+    output = output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
+    return output.replace(WORKER[0], _way(page.url) + WORKER[1])
+
+
+def on_post_template(output_content: str, template_name: str, config: Any) -> str:
+    """The page for wrong addresses, which a server alone shows, does the same."""
+    return output_content.replace(*WORKER)
+
+
+def _way(url: str) -> str:
+    """From a page back to the root.
+
+    >>> _way("reference/text.html")
+    '../'
+    """
+    return "../" * url.count("/")
 
 
 def _cards() -> Iterator[Path]:

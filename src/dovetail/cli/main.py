@@ -16,7 +16,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code.
 
     >>> main(["--version"])
-    0.1.0
+    0.2.0
     0
     """
     debug = "--debug" in arguments or os.environ.get("DOVETAIL_DEBUG", "") not in ("", "0")
