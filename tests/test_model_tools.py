@@ -60,3 +60,14 @@ def test_every_recipe_says_what_a_card_says(tools: Any) -> None:
         assert (LANGUAGES[language], task) == (recipe.code, recipe.task)
         assert recipe.licence.startswith("CC BY")
         assert all("CC BY" in source or "MIT" in source for source in recipe.sources)
+
+
+def test_english_parsers_need_clusters(
+    tools: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOVETAIL_DATA", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["train_models.py", "english-trees", "--output", str(tmp_path / "models")])
+    with pytest.raises(SystemExit):
+        tools("train_models").main()
+    assert "english-trees needs --clusters and --work" in capsys.readouterr().err
+    assert not (tmp_path / "models").exists()

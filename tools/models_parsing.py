@@ -345,6 +345,17 @@ def write(name: str, model: Any, root: Path, path: Path, sentences: int) -> None
     )
 
 
+def make(name: str, material: Material, folder: Path) -> None:
+    """Train, save the model, and write its card."""
+    began = time.process_time()
+    model = MODELS[name].make(material)
+    model.save(material.work / f"{name}.dovetail")  # before anything is left out of it
+    model = lighter(model) if isinstance(model, DependencyParser) else model
+    learnt = material.gum if name == "english-trees" else material.corpus
+    write(name, model, material.root, folder / f"{name}.dovetail", len(learnt))
+    print(f"{time.process_time() - began:.0f} s", flush=True)
+
+
 def main() -> None:
     """Make the models that are named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -357,13 +368,7 @@ def main() -> None:
         sys.exit("set DOVETAIL_DATA to the folder with the corpora")
     material = Material(Path(root), args.clusters, args.work)
     for name in args.names:
-        began = time.process_time()
-        model = MODELS[name].make(material)
-        model.save(args.work / f"{name}.dovetail")  # before anything is left out of it
-        model = lighter(model) if isinstance(model, DependencyParser) else model
-        learnt = material.gum if name == "english-trees" else material.corpus
-        write(name, model, Path(root), args.output / f"{name}.dovetail", len(learnt))
-        print(f"{time.process_time() - began:.0f} s", flush=True)
+        make(name, material, args.output)
 
 
 if __name__ == "__main__":

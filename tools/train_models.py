@@ -1,10 +1,11 @@
-"""Make models of other languages than English, and their cards, again from open corpora.
+"""Make models of other languages than English, and English parsers, and their cards, again from open corpora.
 
     DOVETAIL_DATA=... python tools/train_models.py danish-names --output FOLDER --folds 3
 
 With ``--folds``, the recipe and python-crfsuite (``tools/crfsuite_names.py``) are also cross-validated: trained on two
 thirds of the training part, scored on the other third; ``--folds 1`` and ``2`` leave out some of the three. Folds are
 stretches of the corpus, so that sentences of one text are in one fold. Chinese lists need ``pip install jieba``.
+english-tags, english-dependencies and english-trees need --clusters and --work: see ``models_parsing.py``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import crfsuite_names
+import models_parsing
 from model_corpora import BLOCK
 from model_recipes import RECIPES, Recipe
 
@@ -149,17 +151,29 @@ def write_card(
 
 def main() -> None:
     """Make the models that are named."""
+    every = [*RECIPES, *models_parsing.MODELS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="+", choices=RECIPES, metavar="NAME", help=", ".join(RECIPES))
+    parser.add_argument("names", nargs="+", choices=every, metavar="NAME", help=", ".join(every))
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
+    for folder in ("clusters", "work"):
+        parser.add_argument(f"--{folder}", type=Path, metavar="FOLDER", help="for English models")
     parser.add_argument("--folds", type=int, default=0, choices=range(PARTS + 1))
     args = parser.parse_args()
     root = os.environ.get("DOVETAIL_DATA")
     if not root:
         sys.exit("set DOVETAIL_DATA to the folder with the corpora")
-    args.output.mkdir(parents=True, exist_ok=True)
+    english = [name for name in args.names if name in models_parsing.MODELS]
+    if english and not (args.clusters and args.work):
+        parser.error(f"{english[0]} needs --clusters and --work")
+    for folder in (args.output, args.work or args.output):
+        folder.mkdir(parents=True, exist_ok=True)
     for name in args.names:
-        make(name, Path(root), args.output, args.folds)
+        if name in RECIPES:
+            make(name, Path(root), args.output, args.folds)
+    if english:
+        material = models_parsing.Material(Path(root), args.clusters, args.work)
+        for name in english:
+            models_parsing.make(name, material, args.output)
 
 
 if __name__ == "__main__":
