@@ -41,7 +41,7 @@ def confusion_html(confusion: Mapping[tuple[str, str], int], labels: Sequence[st
         own = [confusion.get((right, found), 0) for found in labels]
         cells = []
         for found, number in zip(labels, own, strict=True):
-            alpha = 0.5 * number / max(sum(own), 1)
+            alpha = 0.4 * number / max(sum(own), 1)
             style = _CELL.format(hue=150 if right == found else 10, alpha=alpha)
             cells.append(f'<td class="shade" style="{style}">{number or "·"}</td>')
         rows.append([escape(right), *cells])

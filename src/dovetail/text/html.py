@@ -134,4 +134,5 @@ def _dependencies(sentence: Sentence) -> str:
 def _picture(name: str, svg: str) -> str:
     """An image of its own, so that its style touches nothing else on the page."""
     data = b64encode(svg.encode()).decode()
-    return f'<div style="overflow-x:auto"><img alt="{name}" src="data:image/svg+xml;base64,{data}"></div>'
+    frame = f'<div style="overflow-x:auto" tabindex="0" role="region" aria-label="{name}">'
+    return f'{frame}<img alt="{name}" src="data:image/svg+xml;base64,{data}"></div>'
