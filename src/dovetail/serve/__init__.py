@@ -30,6 +30,7 @@ the colour of a label), ``theme.js`` (``themeButton``).
 
 from __future__ import annotations
 
+import dovetail.serve.extra  # noqa: F401  # the first, for it says what to install where starlette is missing
 from dovetail.serve.app import make_app
 from dovetail.serve.failures import Refused
 from dovetail.serve.gate import Limits
