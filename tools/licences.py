@@ -1,6 +1,6 @@
-"""What dovetail runs on, and under which licences, as CycloneDX: from what is installed.
+"""What a wheel of dovetail runs on, and under which licences, as CycloneDX: what it needs, as it is installed here.
 
-python tools/licences.py dist    # writes dist/dovetail-VERSION.cdx.json, and prints a table
+python tools/licences.py dist/dovetail-VERSION-py3-none-any.whl    # writes dist/dovetail-VERSION.cdx.json, a table
 """
 
 from __future__ import annotations
@@ -8,25 +8,25 @@ from __future__ import annotations
 import json
 import re
 import sys
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
 from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
 
 
-def needed(name: str = "dovetail") -> dict[str, Distribution]:
+def needed(first: Distribution) -> dict[str, Distribution]:
     """The distributions that one needs without extras, and all that they need, itself left out."""
     found: dict[str, Distribution] = {}
-    ahead = [name]
+    ahead = [first]
     while ahead:
-        one = distribution(ahead.pop())
+        one = ahead.pop()
         for line in one.requires or ():
             wanted = Requirement(line)
             key = re.sub(r"[-_.]+", "-", wanted.name).lower()
             if key not in found and (wanted.marker is None or wanted.marker.evaluate({"extra": ""})):
                 found[key] = distribution(wanted.name)
-                ahead.append(wanted.name)
+                ahead.append(found[key])
     return dict(sorted(found.items()))
 
 
@@ -38,7 +38,7 @@ def licence(one: Distribution) -> str:
     return said or " and ".join(classes) or (text[0] if text else "not said")
 
 
-def bill(of: str = "dovetail") -> dict[str, Any]:
+def bill(of: Distribution) -> dict[str, Any]:
     """The bill of materials: CycloneDX 1.5."""
     components = [
         {
@@ -50,7 +50,7 @@ def bill(of: str = "dovetail") -> dict[str, Any]:
         }
         for name, one in needed(of).items()
     ]
-    subject = {"type": "library", "name": of, "version": distribution(of).version}
+    subject = {"type": "library", "name": of.name, "version": of.version}
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -67,13 +67,15 @@ def _licence_entry(one: Distribution) -> dict[str, Any]:
 
 def main() -> None:
     """Write the bill, print the table."""
+    wheel = Path(sys.argv[1])
     try:
-        made = bill()
+        [subject] = distributions(path=[str(wheel)])
+        made, rows = bill(subject), needed(subject)
     except PackageNotFoundError as error:
         sys.exit(f"{error} is not installed: pip install . first")
-    version = made["metadata"]["component"]["version"]
-    Path(sys.argv[1], f"dovetail-{version}.cdx.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    for name, one in needed().items():
+    to = wheel.with_name(f"{subject.name}-{subject.version}.cdx.json")
+    to.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    for name, one in rows.items():
         print(f"{name:20} {one.version:10} {licence(one)}")
 
 

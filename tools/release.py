@@ -65,7 +65,7 @@ def main() -> None:
     asked = parser.parse_args()
     wheel, source = build()
     wrong = faults(wheel, source)
-    subprocess.run([sys.executable, ROOT / "tools" / "licences.py", ROOT / "dist"], check=True)
+    subprocess.run([sys.executable, ROOT / "tools" / "licences.py", wheel], check=True)
     for python in [] if asked.only_build else asked.python or PYTHONS:
         if shutil.which(python) is None:
             print(f"{python}: not here, not tried")
