@@ -71,3 +71,15 @@ def test_english_parsers_need_clusters(
         tools("train_models").main()
     assert "english-trees needs --clusters and --work" in capsys.readouterr().err
     assert not (tmp_path / "models").exists()
+
+
+def test_texts_that_tell_the_same_are_left_out(tools: Any) -> None:
+    def sentence(text: str) -> Sentence:
+        return Sentence(tuple(text.split()), {})
+
+    told = sentence("Premijer Novak je juče otvorio most preko Save")
+    like = sentence("Premijer Novak je jučer otvorio mosta preko Save")
+    rest = [sentence(f"To je broj {n} od svih ostalih") for n in range(40)]
+    corpora = tools("model_corpora")
+    assert corpora.other_news([like, *rest], [told]) == rest[corpora.APART :]
+    assert corpora.other_news(rest, [told]) == rest

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import english_made
 import model_corpora as data
 
 from dovetail import FeatureSet, Segmenter, Tagger
 from dovetail.features.algebra.sets import WORD_SETS
+from dovetail.features.resources.lexicon import Lexicon
 
 SMALLEST = 0.01
 """Weights that are smaller are left out."""
@@ -20,6 +23,10 @@ DICTIONARY = "lists of words and names: the dictionary of jieba (Sun Junyi and o
 OTHERS = (
     "lists of names: the training parts of Universal NER in other languages, DocRED and CrossNER (MIT; text of "
     "Wikipedia, CC BY-SA 3.0)"
+)
+FOUND = (
+    "lists of names: what our English model found in English Wikipedia (CC BY-SA 3.0) and old novels; names that most "
+    "readers know (written down by us, CC BY-SA 4.0)"
 )
 CHARACTERS = (
     "bias", "word[-3:4]", "word[-2] & word[-1]", "word[-1] & word[0]", "word[0] & word[1]", "word[1] & word[2]",
@@ -46,38 +53,45 @@ class Recipe:
     licence: str
     corpus: Callable[[Path, str], list[Any]]
     """Sentences of ``train`` or ``dev``."""
-    model: Callable[[Path], Any]
-    """Untrained, from the folder of the corpora."""
+    model: Callable[[Path, Path], Any]
+    """Untrained, from the folder of the corpora, and that of the names found in raw text."""
     doubled: Callable[[list[Any]], list[Any]] = lambda sentences: sentences
     """What is trained on, from the sentences."""
     aside: bool = True
     """Whether a tenth of the blocks is held out, to say when to stop; else training goes on to its end."""
+    blocks: bool = False
+    """Whether training cross-validates in itself, by blocks of sentences, to say when to stop."""
+    beside: Callable[[Path, list[Any]], dict[str, list[Any]]] | None = None
+    """Corpora that are learnt from beside the own, without what tells the same as the given sentences."""
     smallest: float = SMALLEST
     task: str = "names"
     remark: str = ""
 
 
-def names_of(code: str, treebank: str, text: str, **more: Any) -> Recipe:
+def names_of(code: str, treebank: str, text: str, *others: str, found: bool = True, **more: Any) -> Recipe:
     """Names of a language of Universal NER, with lists of names of the others."""
     return Recipe(
-        code, text, (UNIVERSAL.format(treebank), OTHERS), SHARED,
-        lambda root, part: data.universal(root, code, part), lambda root: tagger(root, code), **more,
+        code, text, (*map(UNIVERSAL.format, (treebank, *others)), OTHERS, *([FOUND] if found else [])), SHARED,
+        lambda root, part: data.universal(root, code, part), partial(tagger, code, found), **more,
     )  # fmt: skip
 
 
-def tagger(root: Path, code: str) -> Tagger:
+def tagger(code: str, found: bool, root: Path, lists: Path) -> Tagger:
     """An untrained tagger that looks at names of other languages."""
-    features = FeatureSet.named("ner").joined(names=data.foreign_names(root, code))
+    names = {"names": data.foreign_names(root, code)}
+    if found:
+        names |= {"found": Lexicon.read({"": lists / "names.tsv"}), "known": Lexicon.of(english_made.known())}
+    features = FeatureSet.named("ner").joined(**names)
     return Tagger(features=features, cross_validate=0, threads=1)
 
 
-def chinese_tagger(root: Path) -> Tagger:
+def chinese_tagger(root: Path, lists: Path) -> Tagger:
     """An untrained tagger of characters."""
     features = FeatureSet.from_lines("characters", CHARACTERS, (), {"names": data.chinese_names()})
     return Tagger(features=features, cross_validate=0, threads=1)
 
 
-def chinese_segmenter(root: Path) -> Segmenter:
+def chinese_segmenter(root: Path, lists: Path) -> Segmenter:
     """An untrained segmenter of Chinese words."""
     resources = {"dictionary": data.chinese_words()}
     features = [*WORD_SETS["words"][1], *LISTED]
@@ -85,12 +99,13 @@ def chinese_segmenter(root: Path) -> Segmenter:
 
 
 RECIPES = {
-    "danish-names": names_of("da", "Danish-DDT", "news and books", aside=False),
+    "danish-names": names_of("da", "Danish-DDT", "news and books", aside=False, blocks=True),
     "serbian-names": names_of(
-        "sr", "Serbian-SET", "news", doubled=data.in_both_alphabets,
-        remark="It reads both alphabets: its corpus, which is in Latin letters, was learnt from in Cyrillic too.",
+        "sr", "Serbian-SET", "news", "Croatian-SET", doubled=data.in_both_alphabets, beside=partial(data.beside, "hr"),
+        remark="It reads both alphabets: its corpora, which are in Latin letters, were learnt from in Cyrillic too. "
+        "Croatian texts that tell the same as what it is scored on were left out.",
     ),
-    "slovak-names": names_of("sk", "Slovak-SNK", "news, books, the web", aside=False),
+    "slovak-names": names_of("sk", "Slovak-SNK", "news, books, the web", aside=False, found=False),
     "swedish-names": names_of("sv", "Swedish-Talbanken", "leaflets, papers, essays", aside=False),
     "croatian-names": names_of("hr", "Croatian-SET", "news"),
     "portuguese-names": names_of("pt", "Portuguese-Bosque", "news"),
@@ -108,7 +123,7 @@ RECIPES = {
     ),
     "german-names": Recipe(
         "de", "news and Wikipedia", ("GermEval 2014 (Benikova and others 2014), CC BY 4.0",), "CC BY 4.0",
-        lambda root, part: data.german(root, part), lambda root: Tagger(min_count=3, threads=1), smallest=0.02,
+        lambda root, part: data.german(root, part), lambda root, lists: Tagger(min_count=3, threads=1), smallest=0.02,
         remark="Only the outermost names are found. OTH are other names: works, products, events. Words made of names "
         "(GermEval's types in -deriv and -part) are no names here.",
     ),

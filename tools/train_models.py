@@ -1,10 +1,11 @@
 """Make models of other languages than English, and English parsers, and their cards, again from open corpora.
 
-    DOVETAIL_DATA=... python tools/train_models.py danish-names --output FOLDER --folds 3
+    DOVETAIL_DATA=... python tools/train_models.py danish-names --clusters FOLDER --output FOLDER --folds 3
 
 With ``--folds``, the recipe and python-crfsuite (``tools/crfsuite_names.py``) are also cross-validated: trained on two
 thirds of the training part, scored on the other third; ``--folds 1`` and ``2`` leave out some of the three. Folds are
-stretches of the corpus, so that sentences of one text are in one fold. Chinese lists need ``pip install jieba``.
+stretches of the corpus, so that sentences of one text are in one fold. ``--clusters`` is the folder of
+``tools/train_english.py``, with the names that were found in raw text. Chinese lists need ``pip install jieba``.
 english-tags, english-dependencies and english-trees need --clusters and --work: see ``models_parsing.py``.
 """
 
@@ -15,6 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -22,14 +24,16 @@ from typing import Any
 import crfsuite_names
 import models_parsing
 from model_corpora import BLOCK
-from model_recipes import RECIPES, Recipe
+from model_recipes import FOUND, RECIPES, Recipe
 
 import dovetail
-from dovetail import Tagger, entity_scores
+from dovetail import MultiDomainTagger, Tagger, entity_scores
 from dovetail.evaluate import reliability
 from dovetail.evaluate.words import word_scores
 
 PARTS = 3
+SIGMA = 0.3
+"""How far the own corpus may go its own way beside another."""
 C2 = (0.1,)
 """Of the L2 penalty of CRFsuite: 1 was worse wherever it was tried, by 1.4 in Danish and in Serbian."""
 CARD = (Path(__file__).parent / "model_card.md").read_text(encoding="utf-8")
@@ -55,24 +59,34 @@ def asked(recipe: Recipe, sentences: Sequence[Any]) -> list[Any]:
     return ["".join(words) for words in sentences] if recipe.task == "words" else list(sentences)
 
 
-def trained(recipe: Recipe, root: Path, train: list[Any]) -> Any:
-    """The model of a recipe, pruned."""
-    model, held = recipe.model(root), []
+def trained(recipe: Recipe, root: Path, lists: Path, train: list[Any], unseen: list[Any]) -> Any:
+    """The model of a recipe, pruned; nothing that it learns from tells the same as what is unseen."""
+    model, held = recipe.model(root, lists), []
+    if recipe.blocks:
+        model.set_params(cross_validate=PARTS)
+        train = [replace(s, document=i // BLOCK) for i, s in enumerate(train)]
     if recipe.aside:
         held = [s for i, s in enumerate(train) if i // BLOCK % 10 == 9]
         train = [s for i, s in enumerate(train) if i // BLOCK % 10 != 9]
-    model.fit(recipe.doubled(train), dev=recipe.doubled(held) if held else None)
+    dev = recipe.doubled(held) if held else None
+    if recipe.beside:
+        others = {name: recipe.doubled(some) for name, some in recipe.beside(root, unseen + held).items()}
+        taggers = MultiDomainTagger(tagger=model, sigma=SIGMA)
+        taggers.fit({"own": recipe.doubled(train), **others}, dev={"own": dev} if dev else None)
+        model = taggers.tagger_of("own")
+    else:
+        model.fit(recipe.doubled(train), dev=dev)
     return model.pruned(recipe.smallest) if isinstance(model, Tagger) else model
 
 
-def cross_validated(recipe: Recipe, root: Path, folds: int) -> dict[str, float]:
+def cross_validated(recipe: Recipe, root: Path, lists: Path, folds: int) -> dict[str, float]:
     """F1 by what was trained, over the first folds."""
     corpus = recipe.corpus(root, "train")
     cuts = [len(corpus) * k // PARTS for k in range(PARTS + 1)]
     rows: dict[str, list[list[int]]] = {}
     for k in range(folds):
         held, rest = corpus[cuts[k] : cuts[k + 1]], corpus[: cuts[k]] + corpus[cuts[k + 1] :]
-        model = trained(recipe, root, rest)
+        model = trained(recipe, root, lists, rest, held)
         rows.setdefault("dovetail", []).append(counts(recipe, held, model.predict(asked(recipe, held))))
         if recipe.task == "names":
             for c2 in C2:
@@ -97,12 +111,12 @@ def calibration(recipe: Recipe, model: Any, gold: Sequence[Any]) -> float:
     return reliability([p for p, _ in pairs], [right for _, right in pairs]).expected_calibration_error
 
 
-def make(name: str, root: Path, folder: Path, folds: int) -> None:
+def make(name: str, root: Path, lists: Path, folder: Path, folds: int) -> None:
     """Cross-validate, train, save the model, and write its card."""
     recipe, began = RECIPES[name], time.process_time()
-    validated = cross_validated(recipe, root, folds) if folds else {}
+    validated = cross_validated(recipe, root, lists, folds) if folds else {}
     train, dev = recipe.corpus(root, "train"), recipe.corpus(root, "dev")
-    model = trained(recipe, root, train)
+    model = trained(recipe, root, lists, train, dev)
     path = folder / f"{name}.dovetail"
     model.save(path, compact=True)
     saved: Any = dovetail.load(path)  # what is scored is what was saved
@@ -156,7 +170,7 @@ def main() -> None:
     parser.add_argument("names", nargs="+", choices=every, metavar="NAME", help=", ".join(every))
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
     for folder in ("clusters", "work"):
-        parser.add_argument(f"--{folder}", type=Path, metavar="FOLDER", help="for English models")
+        parser.add_argument(f"--{folder}", type=Path, metavar="FOLDER", help="see above")
     parser.add_argument("--folds", type=int, default=0, choices=range(PARTS + 1))
     args = parser.parse_args()
     root = os.environ.get("DOVETAIL_DATA")
@@ -165,11 +179,14 @@ def main() -> None:
     english = [name for name in args.names if name in models_parsing.MODELS]
     if english and not (args.clusters and args.work):
         parser.error(f"{english[0]} needs --clusters and --work")
+    for name in args.names:
+        if name in RECIPES and FOUND in RECIPES[name].sources and not args.clusters:
+            parser.error(f"{name} needs --clusters")
     for folder in (args.output, args.work or args.output):
         folder.mkdir(parents=True, exist_ok=True)
     for name in args.names:
         if name in RECIPES:
-            make(name, Path(root), args.output, args.folds)
+            make(name, Path(root), args.clusters, args.output, args.folds)
     if english:
         material = models_parsing.Material(Path(root), args.clusters, args.work)
         for name in english:
