@@ -91,7 +91,8 @@ def test_mistakes_are_one_line(run: Run, text: Path) -> None:
 
 
 def test_text_that_is_not_tokenised(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("Das Haus. ||| The house.\nEin Haus! ||| A house!\nDas Buch. ||| The book.\n" * 5)
+    text = "Das Haus. ||| The house.\nEin Haus! ||| A house!\nDas Buch. ||| The book.\nJa. ||| Yes.\nDas! ||| The!\n"
+    (tmp_path / "a").write_text(text * 5)
     result = run("align", "--source", tmp_path / "a", "-o", tmp_path / "links", "--tokenise", "-q")
     assert result.code == 0, result.err
     assert "2-2" in (tmp_path / "links").read_text()
