@@ -97,7 +97,7 @@ def visit(chromium: Any, address: str, *, width: int = 1280, dark: bool = False,
     size, scheme = {"width": width, "height": 900 if width > 600 else 844}, "dark" if dark else "light"
     context = chromium.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     visited = Visited(page)
     host = beside or address.partition("?")[0].rstrip("/")
 

@@ -143,9 +143,13 @@ def test_a_missing_layer_is_named_with_those_that_are_there(run: Run, tmp_path: 
 
 
 def test_csv_with_quotes_is_recognised(run: Run, tmp_path: Path) -> None:
-    code, _, err = train(run, "tagger", given(tmp_path, "a.txt", 'Ada,B-PER\n"New York",B-LOC\n'))
+    path = given(tmp_path, "a.csv", 'Ada,B-PER\n"New York",B-LOC\n')
+    code, _, err = train(run, "tagger", path, "--input-format", "conll")
     assert code == 2
-    assert "a.txt:2: 2 columns, expected 1: word, separated by spaces; is this CSV?" in err
+    assert "a.csv:2: 2 columns, expected 1: word, separated by spaces; is this CSV?" in err
+    code, _, err = train(run, "tagger", path)  # a table of texts
+    assert code == 2
+    assert "a.csv:1: no column 'text' in the first line ('Ada', 'B-PER'); name the columns there" in err
 
 
 @pytest.mark.parametrize("option", ["--unlabelled", "--association"])
