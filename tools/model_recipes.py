@@ -68,21 +68,23 @@ class Recipe:
     remark: str = ""
 
 
-def names_of(code: str, treebank: str, text: str, *others: str, found: bool = True, **more: Any) -> Recipe:
+def names_of(
+    code: str, treebank: str, text: str, *others: str, found: bool = False, min_count: int = 2, **more: Any
+) -> Recipe:
     """Names of a language of Universal NER, with lists of names of the others."""
     return Recipe(
         code, text, (*map(UNIVERSAL.format, (treebank, *others)), OTHERS, *([FOUND] if found else [])), SHARED,
-        lambda root, part: data.universal(root, code, part), partial(tagger, code, found), **more,
+        lambda root, part: data.universal(root, code, part), partial(tagger, code, found, min_count), **more,
     )  # fmt: skip
 
 
-def tagger(code: str, found: bool, root: Path, lists: Path) -> Tagger:
+def tagger(code: str, found: bool, min_count: int, root: Path, lists: Path) -> Tagger:
     """An untrained tagger that looks at names of other languages."""
     names = {"names": data.foreign_names(root, code)}
     if found:
         names |= {"found": Lexicon.read({"": lists / "names.tsv"}), "known": Lexicon.of(english_made.known())}
     features = FeatureSet.named("ner").joined(**names)
-    return Tagger(features=features, cross_validate=0, threads=1)
+    return Tagger(features=features, min_count=min_count, cross_validate=0, threads=1)
 
 
 def chinese_tagger(root: Path, lists: Path) -> Tagger:
@@ -99,13 +101,14 @@ def chinese_segmenter(root: Path, lists: Path) -> Segmenter:
 
 
 RECIPES = {
-    "danish-names": names_of("da", "Danish-DDT", "news and books", aside=False, blocks=True),
+    "danish-names": names_of("da", "Danish-DDT", "news and books", aside=False, found=True, blocks=True),
     "serbian-names": names_of(
         "sr", "Serbian-SET", "news", "Croatian-SET", doubled=data.in_both_alphabets, beside=partial(data.beside, "hr"),
+        min_count=3,
         remark="It reads both alphabets: its corpora, which are in Latin letters, were learnt from in Cyrillic too. "
         "Croatian texts that tell the same as what it is scored on were left out.",
     ),
-    "slovak-names": names_of("sk", "Slovak-SNK", "news, books, the web", aside=False, found=False),
+    "slovak-names": names_of("sk", "Slovak-SNK", "news, books, the web", aside=False),
     "swedish-names": names_of("sv", "Swedish-Talbanken", "leaflets, papers, essays", aside=False),
     "croatian-names": names_of("hr", "Croatian-SET", "news"),
     "portuguese-names": names_of("pt", "Portuguese-Bosque", "news"),
