@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from dovetail import Sentence, Tagger
 from dovetail.cli.demo import EXAMPLE
 
 EVERYDAY = Path(__file__).parent / "data" / "everyday.conll"
+WELL_KNOWN = Path(__file__).parent / "data" / "well-known.conll"
 LARGEST = 12_000_000
 
 
@@ -33,12 +35,39 @@ def test_it_is_small(english: Tagger) -> None:
     assert english.card_["licence"] == "CC BY-SA 4.0"
 
 
+def tagged(path: Path) -> list[Sentence]:
+    """The sentences of a file, each by itself."""
+    return [Sentence(s.words, s.layers) for document in dovetail.read(path) for s in document]
+
+
+def written(sentences: list[Sentence], change: Callable[[str], str]) -> list[Sentence]:
+    """The sentences with every word changed."""
+    return [Sentence(tuple(map(change, s.words)), s.layers) for s in sentences]
+
+
 def test_everyday_sentences(english: Tagger) -> None:
-    sentences = [Sentence(s.words, s.layers) for document in dovetail.read(EVERYDAY) for s in document]
+    sentences = tagged(EVERYDAY)
     assert (len(sentences), sum(len(s.entities()) for s in sentences)) == (50, 128)
     scores = dovetail.entity_scores([s.layers["ner"] for s in sentences], english.predict(sentences))
     assert scores.recall > 80
     assert scores.precision > 85
+
+
+def test_names_that_most_readers_know(english: Tagger) -> None:
+    sentences = tagged(WELL_KNOWN)
+    assert len(sentences) == 44
+    answers = zip(sentences, english.predict(sentences), strict=True)
+    right = sum(tuple(tags) == sentence.layers["ner"] for sentence, tags in answers)
+    assert right >= 40
+
+
+@pytest.mark.parametrize("change", [str.lower, str.upper], ids=["lower", "capitals"])
+def test_names_without_their_capitals(english: Tagger, change: Callable[[str], str]) -> None:
+    sentences = tagged(EVERYDAY) + tagged(WELL_KNOWN)
+    gold = [s.layers["ner"] for s in sentences]
+    as_it_is = dovetail.entity_scores(gold, english.predict(sentences)).f1
+    changed = dovetail.entity_scores(gold, english.predict(written(sentences, change))).f1
+    assert changed > as_it_is - 10
 
 
 def test_the_demo_is_right(english: Tagger) -> None:
