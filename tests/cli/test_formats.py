@@ -9,7 +9,7 @@ from dovetail.text.formats import FORMATS
 def test_every_format_can_be_named() -> None:
     assert set(InputFormat) == FORMATS.keys()
     assert set(CorpusFormat) == FORMATS.keys() - {"text"}
-    assert set(OutputFormat) - {"pretty", "svg"} == FORMATS.keys() - {"text"}
+    assert set(OutputFormat) - {"pretty", "svg", "html"} == FORMATS.keys() - {"text"}
 
 
 def test_readers_are_asked_for_their_options() -> None:

@@ -107,9 +107,14 @@ def test_curves_on_the_training_data(run: Run, data: Path, tmp_path: Path, comma
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["annotate", "{d}/dev.conll", "-o", "out.html"], "out.html: no output format for this ending; use .jsonl, "),
-        (["annotate", "{d}/dev.conll", "-o", "out.txt"], "out.txt: no output format for this ending; use .jsonl, "),
-        (["annotate", "{d}/dev.conll", "-o", "out.html.gz"], "out.html.gz: no output format for this ending"),
+        (
+            ["annotate", "{d}/dev.conll", "-o", "out.doc"],
+            "out.doc: no output format for this ending; use .svg, .html, ",
+        ),
+        (
+            ["annotate", "{d}/dev.conll", "-o", "out.txt"],
+            "out.txt: no output format for this ending; use .svg, .html, ",
+        ),
         (["select", "{d}/dev.conll", "-o", "out.html"], "use .conll, .jsonl or .txt, or give --output-format"),
         (["evaluate", "{d}/dev.conll", "--reliability", "out.html"], "the name must end in .png, .svg or .pdf"),
         (["cluster", "tree", "{d}/dev.conll", "-o", "out.html"], "the name must end in .svg or .png"),

@@ -73,7 +73,7 @@ def test_the_same_names_and_arguments(name: str) -> None:
         parameters = list(inspect.signature(getattr(model, method)).parameters)
         assert tuple(parameters[: len(arguments)]) == arguments, method
     fit = inspect.signature(Estimator.fit).parameters
-    assert [*fit][3:] == ["dev", "init", "checkpoint", "progress", "doing"]
+    assert [*fit][3:] == ["dev", "init", "checkpoint", "progress", "doing", "sharing"]
     assert "half" in inspect.signature(model.save).parameters
 
 

@@ -20,6 +20,7 @@ from dovetail.cli.nested import span_chances
 from dovetail.cli.options import argument, option, switch
 from dovetail.cli.pairs import annotate_pairs
 from dovetail.cli.paths import Reads, Writes, format_by_name
+from dovetail.cli.reading import told
 from dovetail.cli.shards import annotate_shards
 from dovetail.cli.words import annotate_words
 from dovetail.errors import DovetailError
@@ -75,6 +76,7 @@ def annotate(
     marginals: bool = switch("Add the probability of every label for every word (jsonl)."),
     domain: str | None = options.DOMAIN,
     threads: int | None = options.THREADS,
+    quiet: bool = options.QUIET,
     ray: bool = switch("Share the files of a folder out over a Ray cluster; --output is another folder."),
 ) -> None:
     """Annotate text or files, with probabilities.
@@ -117,6 +119,8 @@ def annotate(
     if form == OutputFormat.brat and source.name is not None:
         read = (replace(document, id=document.id or source.name) for document in read)
     annotated = annotate_documents(read, lambda some: _tag(tagger, some, threshold, wants_probabilities))
+    if output is not None and (path := source.path) is not None:
+        annotated = told(annotated, path, quiet)
     if form == OutputFormat.html:
         _write_page(annotated, output or "-", tagger, source, k_best or 0)
     elif k_best or marginals:

@@ -124,6 +124,12 @@ class Input:
             say(f"reading {self.format} from the keyboard; end it with Ctrl-D")
 
     @property
+    def path(self) -> Path | None:
+        """The file that is read, if it is one."""
+        path = Path(self.argument)
+        return path if not self.is_text and self.argument != "-" and path.is_file() else None
+
+    @property
     def name(self) -> str | None:
         """The name of a file of running text, without its ending."""
         is_file = self.format == InputFormat.text and not self.is_text and self.argument != "-"

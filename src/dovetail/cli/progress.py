@@ -38,8 +38,8 @@ class Reporter:
 
     def clustered(self, progress: ClusterProgress, unit: str = "words") -> None:
         """So many words are clustered, or visits to them done."""
-        times = _times(progress.seconds, progress.seconds_left)
-        self.standing(progress.done, progress.of, f"{progress.done:,} of {progress.of:,} {unit}, {times}")
+        told = times(progress.seconds, progress.seconds_left)
+        self.standing(progress.done, progress.of, f"{progress.done:,} of {progress.of:,} {unit}, {told}")
 
     def trained(self, progress: Progress) -> None:
         """A pass of training is done; for ``Tagger.fit``."""
@@ -121,10 +121,15 @@ def describe(progress: Progress, compiling: float = 0.0) -> str:
     where = "dev" if progress.part is None else "cross-validated"
     dev = f", best {where} {progress.best_dev:.2f}" if progress.best_dev is not None else ""
     left = replace(progress, seconds=max(progress.seconds - compiling, 0.0)).seconds_left
-    return f"objective {progress.objective:,.1f}{dev}, {_times(progress.seconds, left)}"
+    return f"objective {progress.objective:,.1f}{dev}, {times(progress.seconds, left)}"
 
 
-def _times(seconds: float, left: float) -> str:
+def times(seconds: float, left: float) -> str:
+    """The seconds gone by and left.
+
+    >>> times(5, 15)
+    '5 s, at most 15 s left'
+    """
     return f"{seconds:.0f} s, at most {left:.0f} s left"
 
 

@@ -30,6 +30,9 @@ class Answers:
     _said: dict[Words, dict[str, list[Entry]]] = field(default_factory=dict)
     _order: dict[str, list[Words]] = field(default_factory=dict)
     """The sentences of each annotator, the latest last: what undo goes back through."""
+    _heard: dict[int, int] = field(default_factory=dict)
+    """The place of each entry among all that were heard: clocks are too coarse to tell which came first."""
+    _count: int = 0
 
     def hear(self, *entries: Entry) -> None:
         """Entries in the order in which they were made."""
@@ -37,6 +40,8 @@ class Answers:
             said = self._said.setdefault(entry.words, {}).setdefault(entry.annotator, [])
             order = self._order.setdefault(entry.annotator, [])
             if entry.state != "undone":
+                self._heard[id(entry)] = self._count
+                self._count += 1
                 said.append(entry)
                 order.append(entry.words)
             elif said:
@@ -74,7 +79,7 @@ class Answers:
         """The answer to a labelled sentence: that of most annotators; of equally many the latest."""
         latest = [said[-1] for said in self._said[words].values() if self._state(said) == "done"]
         votes = Counter(str(entry.answer) for entry in latest)
-        best = max(latest, key=lambda entry: (votes[str(entry.answer)], entry.time))
+        best = max(latest, key=lambda entry: (votes[str(entry.answer)], self._heard[id(entry)]))
         return best.answer or []
 
     def labelled(self, texts: Texts) -> Iterator[Sentence]:

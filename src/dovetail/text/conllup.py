@@ -132,8 +132,8 @@ def write_conllup(items: Iterable[Document | Sentence], target: Target) -> None:
     >>> import io
     >>> out = io.StringIO()
     >>> write_conllup([Sentence(("Ada", "slept"), frames=(Frame(1, "sleep.01", None, [(0, 1, "ARG0")]),))], out)
-    >>> print(out.getvalue().split("\n")[2])
-    2	slept	_	_	_	_	_	_	_	_	sleep.01	ARG0:1-1
+    >>> print(*out.getvalue().split("\n")[2].split("\t"))
+    2 slept _ _ _ _ _ _ _ _ sleep.01 ARG0:1-1
     """
     stream = ungroup(items)
     evidence = list(islice(stream, EVIDENCE_SENTENCES))

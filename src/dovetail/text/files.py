@@ -11,7 +11,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, cast
@@ -150,7 +150,27 @@ def open_text(source: Source, encoding: str = "utf-8") -> TextReader:
         raw = gzip.open(name) if name.endswith(".gz") else Path(name).open("rb")  # noqa: SIM115 (the reader closes it)
     except OSError as error:
         raise _cannot_read(error, name) from None
+    for watch in _WATCHES:
+        watch.append((getattr(raw, "fileobj", raw), Path(name).stat().st_size))
     return TextReader(cast("IO[bytes]", raw), name, encoding, owned=True)
+
+
+_WATCHES: list[list[tuple[Any, int]]] = []
+"""The files that were opened while somebody wants to know how far they are read."""
+
+
+@contextmanager
+def positions() -> Iterator[Callable[[], int]]:
+    """A function that tells how many bytes are read of the files that are opened meanwhile.
+
+    Of a compressed file these are compressed bytes, so that they compare with its size. A file that is closed is read.
+    """
+    opened: list[tuple[Any, int]] = []
+    _WATCHES.append(opened)
+    try:
+        yield lambda: sum(size if file is None or file.closed else file.tell() for file, size in opened)
+    finally:
+        _WATCHES.remove(opened)
 
 
 def source_names(sources: Iterable[Source]) -> str | None:

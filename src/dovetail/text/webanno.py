@@ -277,10 +277,10 @@ def write_webanno(items: Iterable[Document | Sentence], path: Target) -> None:
     >>> import io
     >>> out = io.StringIO()
     >>> write_webanno([Sentence(("Ada", "slept"), {"ner": ("B-PER", "O")})], out)
-    >>> print(*out.getvalue().split("\n")[-4:], sep="\n")
+    >>> print(*(line.replace("\t", " ").rstrip() for line in out.getvalue().split("\n")[-4:]), sep="\n")
     #Text=Ada slept
-    1-1	0-3	Ada	*	PER
-    1-2	4-9	slept	_	_
+    1-1 0-3 Ada * PER
+    1-2 4-9 slept _ _
     <BLANKLINE>
     """
     is_folder = isinstance(path, str | PathLike) and str(path) != "-" and not Path(path).suffix

@@ -27,7 +27,7 @@ class EntailmentTraining(Training):
     """Train a judge of whether a hypothesis follows from a text."""
 
     kind, model, settings = "entailment", "Entailment", EntailmentSettings
-    takes = "init resume half"
+    takes = "init resume half compact"
     learns = "Pairs with labels"
     own: ClassVar[Mapping[str, Any]] = {"train": (list[Path], TRAIN), "input_format": (PairFormat | None, FORMAT)}
     trained_on: ClassVar[Mapping[str, str]] = {"sentences": "pair", "tokens": "word"}

@@ -19,7 +19,7 @@ class RolesTraining(Training):
     """
 
     kind, model, settings = "roles", "RoleLabeller", RoleSettings
-    takes = "unlabelled clusters vectors save_clusters init resume half"
+    takes = "unlabelled clusters vectors save_clusters init resume half compact"
     learns = "JSON lines with trees and frames (may be .gz)"
     trained_on: ClassVar[Mapping[str, str]] = {"sentences": "sentence", "predicates": "predicate"}
 

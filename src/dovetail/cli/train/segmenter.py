@@ -27,7 +27,7 @@ class SegmenterTraining(Training):
     """Train a segmenter of Chinese words, or of entities."""
 
     kind, model, settings = "segmenter", "Segmenter", SegmenterSettings
-    takes = "columns association unlabelled clusters vectors lexicon noise_text ray init resume half"
+    takes = "columns association unlabelled clusters vectors lexicon noise_text ray init resume half compact"
     learns = "A .txt file with words separated by spaces, or annotated text with entities (may be .gz)"
     own: ClassVar[Mapping[str, Any]] = {
         "unlabelled": (FILES, option("RAW", UNLABELLED, Reads())),

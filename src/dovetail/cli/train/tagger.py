@@ -132,7 +132,7 @@ class NestedTraining(Training):
     """Train a tagger of entities within entities."""
 
     kind, model, settings = "nested", "NestedTagger", NestedSettings
-    takes = "columns unlabelled clusters vectors lexicon hints save_clusters noise_text ray init resume half"
+    takes = "columns unlabelled clusters vectors lexicon hints save_clusters noise_text ray init resume half compact"
     learns = "Sentences with entities, nested or not (may be .gz)"
     first = "extracting features"
 
