@@ -144,7 +144,8 @@ def test_thirty_sentences_a_reload_and_a_killed_server(chromium: Any, server: An
         page.wait_for_selector("#sentence .entity")
         assert sorted(tags(page)) == ["ORG", "PER"]
         page.wait_for_selector("#score b")
-        visited.errors[:] = [error for error in visited.errors if "ERR_CONNECTION_REFUSED" not in error]
+        # what was asked of the server that was killed: refused, or broken off
+        visited.errors[:] = [error for error in visited.errors if "net::ERR_" not in error]
     assert running.end() == 0
 
 
