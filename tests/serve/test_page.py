@@ -26,6 +26,7 @@ def ask(page: Any, model: str, text: str = TEXT) -> None:
     # the text by itself is asked about, too, of the model that was there before
     with page.expect_response(lambda got: got.url.endswith("/annotate") and model in (got.request.post_data or "")):
         page.get_by_label("Model").select_option(model)
+    page.wait_for_selector("#answer[aria-busy=false]", state="attached")
 
 
 def until(page: Any, so: Callable[[], bool]) -> None:
