@@ -14,6 +14,12 @@ EXAMPLE = (
     "Angela Merkel met Barack Obama in Berlin before flying to Washington. "
     "Microsoft and General Electric opened a research centre in Munich, said Mary Johnson of Reuters."
 )
+OTHERS = {
+    "german-names": "Marie Curie zog im Jahr 1891 nach Paris.",
+    "chinese-words": "北京是中国的首都。",
+    "english-trees": "She read a book about whales.",
+}
+"""Models that the demo shows besides, where they are, each with a sentence."""
 PAGES = """
 In the browser, with pip install 'dovetail[serve]':
   dovetail serve --open              try the models that come with dovetail
@@ -39,6 +45,7 @@ def demo(
     document = dovetail.Document(tuple(english.annotate(dovetail.segment(text))), text)
     show([document], sys.stdout)
 
+    show_others()
     print("\nA tagger of your own: dovetail train tagger --train T --dev D --output M\n", flush=True)
     began = time.perf_counter()
     with reporting(quiet) as reporter:
@@ -51,3 +58,23 @@ def demo(
     print(f"\ntrained on {size['sentences']:,} sentences in {time.perf_counter() - began:.1f} s")
     print('Next: dovetail explain "...", dovetail evaluate --model M DATA, dovetail --help')
     print(PAGES)
+
+
+def show_others() -> None:
+    """A sentence of some of the other models, and how to list all of them."""
+    from dovetail.cli.display import show
+    from dovetail.cli.kinds import KINDS, name_of
+    from dovetail.shipped import find
+
+    for name, text in OTHERS.items():
+        if (path := find(name)) is None:
+            continue
+        print(f'\ndovetail annotate --model {name} "{text}"', flush=True)
+        model = load_model(path, None)
+        if name_of(model) == "segmenter":
+            print(*model.predict([text])[0])
+        elif (kind := KINDS.get(name_of(model))) is not None:
+            print(*map(kind.show, model(text)), sep="", end="")
+        else:
+            show([model(text)], sys.stdout)
+    print("\nAll of them: dovetail models", flush=True)
