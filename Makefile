@@ -5,7 +5,7 @@ RUNTIME := .venv-runtime
 BIN := $(VENV)/bin
 PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test smoke lint docs release clean
+.PHONY: demo check test smoke lint docs release clean
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dovetail needs Python 3.11 or newer; call make with PYTHON=python3.11") if sys.version_info < (3, 11) else 0'
@@ -19,6 +19,10 @@ $(VENV)/installed-dev: $(VENV)/installed
 
 demo: $(VENV)/installed
 	$(BIN)/dovetail demo
+
+# In two minutes: lint, types, and the tests that the change can touch, nearest first.
+check: $(VENV)/installed-dev
+	$(BIN)/python tools/check.py
 
 test: $(VENV)/installed-dev lint
 	$(BIN)/python -m pytest -n auto --dist loadfile
