@@ -152,6 +152,14 @@ OPERATORS: dict[str, Callable[[ast.AST], Mutations]] = {
 }
 
 
+def segment(lines: list[bytes], line: int, column: int, end_line: int, end_column: int) -> str:
+    """Return the source between two places; lines count from 1, columns are bytes from 0."""
+    if line == end_line:
+        return lines[line - 1][column:end_column].decode()
+    inner = lines[line : end_line - 1]
+    return b"".join([lines[line - 1][column:], *inner, lines[end_line - 1][:end_column]]).decode()
+
+
 def is_not(node: ast.AST) -> bool:
     """Return whether an expression is a negation."""
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
@@ -195,15 +203,14 @@ def mutable_nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, bool]]:
 def faults_by_line(file: str, source: str) -> dict[int, list[Fault]]:
     """Return every fault that the operators can inject into a file, by the line on which it begins."""
     found: dict[int, list[Fault]] = defaultdict(list)
+    lines = source.encode().splitlines(keepends=True)  # ast.get_source_segment splits them again for every node
     for node, compiled in mutable_nodes(ast.parse(source)):
         for name, operator in OPERATORS.items():
             for old, new in operator(node):
-                was = ast.get_source_segment(source, old)
-                if was is None or old.lineno is None:
-                    continue
                 became = ast.unparse(ast.fix_missing_locations(new))
                 if not isinstance(old, (ast.stmt, ast.Slice, ast.Constant, ast.Name, ast.Attribute, ast.Call)):
                     became = f"({became})"
                 place = (old.lineno, old.col_offset, old.end_lineno, old.end_col_offset)
+                was = segment(lines, *place)
                 found[old.lineno].append(Fault(file, *place, name, was, became, compiled))
     return found
