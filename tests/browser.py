@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.extras import NEEDS
+
 CHROMIUM = [Path("/usr/bin/chromium"), Path("/usr/bin/chromium-browser"), Path("/usr/bin/google-chrome")]
 ARGUMENTS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
@@ -33,7 +35,7 @@ def chromium() -> Iterator[Any]:
 
     It is closed after each file of tests: as long as it is open, asyncio cannot be run in this thread.
     """
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    api = pytest.importorskip("playwright.sync_api", reason=NEEDS["playwright"])
     found = next((path for path in CHROMIUM if path.exists()), None)
     if found is None:
         pytest.skip(f"no Chromium at {', '.join(map(str, CHROMIUM))}")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, trained
+from tests.extras import NEEDS
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_compare(run: Run, data: Path, predicted: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_reliability(run: Run, model: Path, data: Path, tmp_path: Path, suffix: str) -> None:
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason=NEEDS["matplotlib"])
     path = tmp_path / f"reliability{suffix}"
     assert run("evaluate", "--model", model, data / "dev.conll", "--reliability", path).code == 0
     assert path.read_bytes()[:5] in (b"\x89PNG\r", b"<?xml")

@@ -12,9 +12,10 @@ from dovetail.machines.ray import cluster
 from dovetail.scorers import parts
 from dovetail.text.conll import write_conll
 from tests.cli.conftest import Run
+from tests.extras import NEEDS
 from tests.models.corpus import made
 
-pytest.importorskip("ray")
+pytest.importorskip("ray", reason=NEEDS["ray"])
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -18,6 +18,7 @@ from dovetail.clusters.picture import draw_tree, top_of_tree
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.text.report import ReadReport, ReadWarning
 from tests.clusters.brown_twin import information
+from tests.extras import NEEDS
 
 
 def _clustering() -> Clustering:
@@ -150,7 +151,7 @@ def test_the_drawn_tree_has_the_branches_and_their_words(tmp_path: Path) -> None
 
 
 def test_pictures_by_suffix(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason=NEEDS["matplotlib"])
     assert draw_tree(_clustering(), tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="pictures are written as"):
         draw_tree(_clustering(), tmp_path / "tree.gif")

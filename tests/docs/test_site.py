@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install '.[docs]'")
-pytest.importorskip("mkdocstrings_handlers.python", reason="mkdocstrings is not installed: pip install '.[docs]'")
+from tests.extras import NEEDS
+
+pytest.importorskip("mkdocs", reason=NEEDS["mkdocs"])
+pytest.importorskip("mkdocstrings_handlers.python", reason=NEEDS["mkdocstrings_handlers"])
 
 from tests.browser import WIDTHS, chromium, visit
 from tests.docs.pages import ROOT

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import seqeval.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from dovetail.errors import DovetailError, InputError
 from dovetail.evaluate import Counts, entity_counts, entity_scores
 from dovetail.text.sentence import Span
 from dovetail.text.tags import tags_to_spans
+from tests.extras import NEEDS
 
 from .conlleval_twin import report as conlleval_report
 
@@ -40,11 +40,12 @@ def test_report_is_the_text_of_conlleval(corpus):
 
 @given(corpora())
 def test_scores_are_those_of_seqeval_on_well_formed_tags(corpus):
+    metrics = pytest.importorskip("seqeval.metrics", reason=NEEDS["seqeval"])
     gold, predicted = ([well_formed(sentence) for sentence in side] for side in corpus)
     scores = entity_scores(gold, predicted)
     if scores.gold == 0:
         return  # seqeval has no table without gold entities
-    theirs = seqeval.metrics.classification_report(gold, predicted, output_dict=True, zero_division=0)
+    theirs = metrics.classification_report(gold, predicted, output_dict=True, zero_division=0)
     average = theirs["micro avg"]
     ours = np.array([scores.precision, scores.recall, scores.f1])
     assert ours == pytest.approx(100 * np.array([average[k] for k in ("precision", "recall", "f1-score")]))
@@ -54,7 +55,7 @@ def test_scores_are_those_of_seqeval_on_well_formed_tags(corpus):
         assert counts.f1 == pytest.approx(100 * theirs[label]["f1-score"])
         assert counts.gold == theirs[label]["support"]
     if scores.tokens:
-        assert scores.accuracy == pytest.approx(100 * seqeval.metrics.accuracy_score(gold, predicted))
+        assert scores.accuracy == pytest.approx(100 * metrics.accuracy_score(gold, predicted))
 
 
 @given(corpora())

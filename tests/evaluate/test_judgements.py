@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score
 
 from dovetail.errors import InputError
 from dovetail.evaluate import average_precision, judgement_difference, judgement_scores
+from tests.extras import NEEDS
 
 
 def test_average_precision_is_that_of_the_challenge_and_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason=NEEDS["sklearn"])
     rng = np.random.default_rng(0)
     for ties in (False, True):
         for _ in range(20):
@@ -16,7 +17,7 @@ def test_average_precision_is_that_of_the_challenge_and_of_scikit_learn() -> Non
             gold[0] = True
             chance = rng.integers(0, 9, 30) / 10 if ties else rng.permutation(30) / 30
             found = average_precision(gold, chance)
-            assert found == pytest.approx(100 * average_precision_score(gold, chance))
+            assert found == pytest.approx(100 * metrics.average_precision_score(gold, chance))
             if not ties:
                 ranked = gold[np.argsort(-chance)].tolist()
                 sums = [sum(ranked[: i + 1]) / (i + 1) for i, right in enumerate(ranked) if right]

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi")
+from tests.extras import NEEDS
+
+pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
 
 from tests.browser import WIDTHS, visit
 from tests.labelling.conftest import SENTENCES

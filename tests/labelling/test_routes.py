@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi")
-pytest.importorskip("httpx")
+from tests.extras import NEEDS
+
+pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
+pytest.importorskip("httpx2", reason=NEEDS["httpx2"])
 
 from fastapi.testclient import TestClient
 

@@ -21,10 +21,11 @@ from dovetail.machines.pieces import Dealt, Stretches, cut
 from dovetail.machines.ray import ADDRESS, cluster
 from dovetail.models.base import Estimator
 from dovetail.scorers import parts
+from tests.extras import NEEDS
 from tests.models.corpus import made
 from tests.models.kinds import KINDS
 
-ray = pytest.importorskip("ray")
+ray = pytest.importorskip("ray", reason=NEEDS["ray"])
 HOW = {"cross_validate": 0, "iterations": 12, "threads": 1}
 
 
@@ -127,6 +128,6 @@ def test_a_cluster_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
     script = "from dovetail.machines.ray import cluster\nwith cluster(): pass"
     environment = {**os.environ, ADDRESS: "127.0.0.1:9"}
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120, cwd=tmp_path
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300, cwd=tmp_path
     )
     assert "no Ray cluster answers at 127.0.0.1:9" in done.stderr.splitlines()[-1]

@@ -12,6 +12,7 @@ import dovetail
 from dovetail.models.domains.tagger import MultiDomainTagger
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.text.sentence import Document, Sentence
+from tests.extras import NEEDS
 from tests.models.kinds import KINDS
 
 TEXT = "Ada Lovelace saw New  York.  Alan left London!"
@@ -42,7 +43,7 @@ def test_many_texts_are_a_stream_of_documents(tagger: Tagger) -> None:
         documents = list(tagger.annotate(column))
         assert [d.text for d in documents] == texts
         assert [len(d) for d in documents] == [2, 0, 1, 0]
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason=NEEDS["pandas"])
     assert [len(d) for d in tagger.annotate(pandas.Series(texts))] == [2, 0, 1, 0]
 
 

@@ -8,6 +8,11 @@ from copy import deepcopy
 from dataclasses import fields
 
 import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("sklearn", reason=NEEDS["sklearn"])
+
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 from sklearn.pipeline import Pipeline

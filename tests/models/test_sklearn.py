@@ -8,6 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("sklearn", reason=NEEDS["sklearn"])
+
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -30,6 +32,7 @@ def tiny_encoder() -> Path:
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     folder = Path(mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     vocabulary = folder / "vocab.txt"
     vocabulary.write_text("\n".join([*PIECES, "ada", "met"]) + "\n", encoding="utf-8")
     torch.manual_seed(1)

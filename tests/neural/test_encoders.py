@@ -7,6 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("torch", reason=NEEDS["torch"])
+pytest.importorskip("transformers", reason=NEEDS["transformers"])
+
 import torch
 
 from dovetail.errors import DovetailError

@@ -7,6 +7,11 @@ import sys
 
 import pytest
 
+from tests.extras import NEEDS
+
+pytest.importorskip("torch", reason=NEEDS["torch"])
+
+
 import dovetail
 from dovetail.errors import DovetailError
 from dovetail.neural.extra import device_of, torch

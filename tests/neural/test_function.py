@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("torch", reason=NEEDS["torch"])
+
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st

@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.extras import NEEDS
+
+pytest.importorskip("torch", reason=NEEDS["torch"])
+
+
 from dovetail.arrays import offsets_of, taken
 from dovetail.errors import ModelFileError
 from dovetail.models.nested.estimator import NestedTagger

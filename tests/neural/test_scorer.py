@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import doctest
 import itertools
 
 import numpy as np
 import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("torch", reason=NEEDS["torch"])
+
 
 from dovetail.features.algebra.sets import FeatureSet
 from dovetail.features.compile.columns import columns_for
@@ -15,8 +19,7 @@ from dovetail.learning.losses import likelihood
 from dovetail.learning.objective import Objective
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
-from dovetail.neural import extra, flat
-from dovetail.neural import scorer as module_of_scorers
+from dovetail.neural import flat
 from dovetail.neural.extra import torch
 from dovetail.neural.scorer import ModuleScorer, scores_of
 from dovetail.scorers.chain import EDGE, NODE, ChainForm, Forbidden
@@ -170,8 +173,3 @@ def test_a_module_whose_scores_have_a_wrong_shape_is_told() -> None:
     scorer.parameters = scorer.after_tables + flat.size(scorer.module)
     with pytest.raises(ValueError, match=r"scores 'node' as \(10, 2\), not as \(10, 3\)"):
         scorer.batch(np.zeros(scorer.parameters))
-
-
-def test_examples() -> None:
-    for module in (extra, flat, module_of_scorers):
-        assert doctest.testmod(module).failed == 0

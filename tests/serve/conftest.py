@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser import chromium
+from tests.extras import NEEDS
 
 __all__ = ["chromium"]
 
@@ -19,7 +20,7 @@ NAMES = ("tagger", "dependency-tags", "parser", "nested", "words", "segments-mar
 @pytest.fixture(scope="session")
 def app() -> Any:
     """An application with a small model of many a kind; they know sentences such as: Ada saw Bern ."""
-    pytest.importorskip("fastapi")
+    pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
     from dovetail.serve import make_app
     from dovetail.serve.annotator import Annotator
     from dovetail.serve.roster import roster
@@ -31,6 +32,7 @@ def app() -> Any:
 @pytest.fixture
 def client(app: Any) -> Iterator[Any]:
     """A client of the application; after the test it must still answer."""
+    pytest.importorskip("httpx2", reason=NEEDS["httpx2"])
     from starlette.testclient import TestClient
 
     with TestClient(app, base_url="http://localhost:8765", raise_server_exceptions=False) as client:

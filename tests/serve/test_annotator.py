@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi")
+from tests.extras import NEEDS
+
+pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
 
 import dovetail
 from dovetail.serve import make_app
@@ -209,6 +211,7 @@ def test_names_of_models() -> None:
 
 
 def test_metrics_tell_what_models_did(app: Any) -> None:
+    pytest.importorskip("httpx2", reason=NEEDS["httpx2"])
     from starlette.testclient import TestClient
 
     made = make_app([Annotator(roster([str(MODELS / "tagger.dovetail")])).part()])

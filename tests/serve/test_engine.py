@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi")
+from tests.extras import NEEDS
+
+pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
 
 from dovetail.errors import DovetailError
 from dovetail.serve.batch import Kept

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi")
+from tests.extras import NEEDS
+
+pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
+pytest.importorskip("httpx2", reason=NEEDS["httpx2"])
 
 from fastapi import APIRouter
 from pydantic import BaseModel

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi")
+from tests.extras import NEEDS
+
+pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
 
 from tests.browser import WIDTHS, served, visit
 

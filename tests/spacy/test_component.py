@@ -9,6 +9,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("spacy", reason=NEEDS["spacy"])
+
 import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example

@@ -8,6 +8,11 @@ import zlib
 from pathlib import Path
 
 import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("spacy", reason=NEEDS["spacy"])
+
 import spacy
 import srsly
 from hypothesis import given, settings

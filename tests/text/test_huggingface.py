@@ -6,9 +6,14 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("pyarrow", reason=NEEDS["pyarrow"])
+
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

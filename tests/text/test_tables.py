@@ -5,8 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pandas
 import pytest
+
+from tests.extras import NEEDS
+
+pytest.importorskip("pandas", reason=NEEDS["pandas"])
+
+import pandas
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
