@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 from unicodedata import normalize
 
 import numpy as np
 
 import dovetail
-import dovetail.columns
 from dovetail import DependencyParser, Parser, Sentence, Tagger
 from dovetail.columns import BOUNDARY, Column
 from dovetail.features.resources.clusters import Clusters
@@ -18,10 +16,6 @@ from dovetail.text.brackets import parse_tree
 
 TEXT = "José García lives in Zürich.  René slept."
 APART = normalize("NFD", TEXT)
-
-
-def test_examples_run() -> None:
-    assert doctest.testmod(dovetail.columns).failed == 0
 
 
 def test_values_that_differ_in_their_encoding_are_one() -> None:

@@ -1,12 +1,10 @@
-"""The parts of the command line that are more than calls: streaming, progress, doctests."""
+"""The parts of the command line that are more than calls: streaming and progress."""
 
 from __future__ import annotations
 
-import doctest
 import io
 import sys
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 
 import pytest
 
@@ -16,29 +14,6 @@ from dovetail.cli.display import show
 from dovetail.learning.monitor import Progress
 from dovetail.text.documents import annotate_documents
 from dovetail.text.sentence import Document, Sentence, Span
-
-MODULES = [
-    f"dovetail.cli.{name}"
-    for name in (
-        "command",
-        "console",
-        "display",
-        "info",
-        "main",
-        "options",
-        "paths",
-        "progress",
-        "scores",
-        "train.domains",
-    )
-]
-
-
-@pytest.mark.parametrize("name", [*MODULES, "dovetail"])
-def test_examples_run(name: str) -> None:
-    results = doctest.testmod(import_module(name))
-    assert results.attempted > 0
-    assert results.failed == 0
 
 
 def documents(*sizes: int) -> list[Document]:

@@ -81,7 +81,7 @@ def difference(shown: str, printed: str) -> str | None:
     ``...`` stands for anything, white space may differ in amount, and a number with decimals may be off by two units
     of its last digit, because processors round differently.
 
-    >>> difference("F1 85.51 ...", "F1  85.50, and more")
+    >>> difference("F1 85.51 ...", "F1  85.50 and more")
     >>> difference("F1 85.51", "F1 85.40")
     '85.51 is shown, 85.40 is printed'
     """

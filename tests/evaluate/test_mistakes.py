@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 from html.parser import HTMLParser
 from itertools import product
@@ -10,8 +9,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-import dovetail.evaluate.mistakes
-import dovetail.text.page
 from dovetail.evaluate import Mistakes, entity_scores, reliability
 from dovetail.evaluate.mistakes import KINDS
 from dovetail.evaluate.report_page import Evaluated, page_of_answers
@@ -44,12 +41,6 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
-
-
-def test_examples_run() -> None:
-    for module in (dovetail.evaluate.mistakes, dovetail.text.page):
-        failed, tried = doctest.testmod(module)
-        assert (failed, tried > 0) == (0, True), module
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.features.compile import documents
 from dovetail.features.compile.documents import document_numbers, documents_with, token_documents
 from dovetail.text.sentence import Sentence
 
@@ -30,8 +27,3 @@ def test_sentences_in_no_document_count_by_themselves() -> None:
     assert document_numbers([one, none, none, one]).tolist() == [0, 1, 2, 0]
     assert token_documents([one, none, one]).tolist() == [0, 0, 1, 1, 0, 0]
     assert document_numbers([]).tolist() == []
-
-
-def test_examples() -> None:
-    failed, tried = doctest.testmod(documents)
-    assert (failed, tried > 0) == (0, True)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dovetail.grammars.brackets
 from dovetail.grammars.binarise import Binarisation
 from dovetail.grammars.brackets import BracketLabels, bracketed, unbracketed
 from dovetail.grammars.clean import clean_tree
 from dovetail.text.brackets import parse_tree
 from dovetail.text.tree import Tree
-
-
-def test_examples_in_docstrings():
-    failed, tried = doctest.testmod(dovetail.grammars.brackets)
-    assert tried > 0
-    assert failed == 0
 
 
 def trees():

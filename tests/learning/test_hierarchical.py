@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import dovetail.learning.hierarchical
 from dovetail.learning.hierarchical import BaseModel, HierarchicalObjective
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad
@@ -242,11 +240,6 @@ def test_what_does_not_fit_is_told(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         HierarchicalObjective([BaseModel(problem(rng, 3, 4), share, sigma)], SHARED)
-
-
-def test_examples() -> None:
-    failed, tried = doctest.testmod(dovetail.learning.hierarchical)
-    assert (failed, tried > 0) == (0, True)
 
 
 def test_no_models_at_all() -> None:

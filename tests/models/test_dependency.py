@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -13,8 +12,6 @@ from numpy.testing import assert_allclose
 
 import dovetail
 import dovetail.models.dependency.estimator
-import dovetail.models.dependency.model
-import dovetail.models.dependency.relations
 from dovetail import DependencyParser, Sentence
 from dovetail.errors import DovetailError, InputError, ModelFileError
 from dovetail.features.compile import arcs
@@ -28,13 +25,6 @@ from dovetail.models.layers import LayerTaggers
 from dovetail.scorers.arcs import ArcScorer
 from dovetail.text.dependencies import find_cycle, is_projective
 from tests.models.treebank import NAMES, treebank
-
-MODULES = [
-    arcs,
-    dovetail.models.dependency.estimator,
-    dovetail.models.dependency.model,
-    dovetail.models.dependency.relations,
-]
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +41,6 @@ def parser(data):
 @pytest.fixture(scope="module")
 def tagging_parser(data):
     return DependencyParser(bits=14, threads=1, iterations=20, predict_tags=True).fit(data[0])
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_examples_in_docstrings(module):
-    failed, tried = doctest.testmod(module)
-    assert tried > 0
-    assert failed == 0
 
 
 def test_the_gradient_is_the_slope_of_the_objective(data):

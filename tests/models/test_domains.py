@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-import dovetail.models.domains.parser
-import dovetail.models.domains.tagger
 from dovetail import MultiDomainTagger, Sentence, Tagger, load
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.models.domains.estimator import pooled
@@ -232,12 +228,6 @@ def test_settings_that_cannot_be_are_told(
 ) -> None:
     with pytest.raises(DovetailError, match=message):
         MultiDomainTagger(**settings).fit(data)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("module", [dovetail.models.domains.tagger, dovetail.models.domains.parser])
-def test_examples(module: ModuleType) -> None:
-    failed, tried = doctest.testmod(module)
-    assert (failed, tried > 0) == (0, True)
 
 
 def test_untrained_is_told() -> None:

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
-
-import dovetail.models.html
 from dovetail.models.dependency.estimator import DependencyParser
 from dovetail.models.domains.tagger import MultiDomainTagger
 from dovetail.models.tagger.estimator import Tagger
 from tests.models.kinds import KINDS
-
-
-def test_examples_run() -> None:
-    for module in (dovetail.models.html, dovetail.models.inputs):
-        failed, tried = doctest.testmod(module)
-        assert (failed, tried > 0) == (0, True), module
 
 
 def test_a_model_tells_what_it_is() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import os
 import signal
 import threading
@@ -14,10 +13,6 @@ from pathlib import Path
 import pytest
 
 import dovetail
-import dovetail.features.algebra.nested_sets
-import dovetail.models.nested.estimator
-import dovetail.models.nested.gold
-import dovetail.models.nested.model
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.monitor import Progress
@@ -52,21 +47,6 @@ def trained() -> NestedTagger:
 
 def labelled(spans: list[Span]) -> list[tuple[int, int, str]]:
     return [(s.start, s.end, s.label) for s in spans]
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        dovetail.models.nested.estimator,
-        dovetail.models.nested.gold,
-        dovetail.models.nested.model,
-        dovetail.features.algebra.nested_sets,
-    ],
-)
-def test_examples_in_docstrings(module: object) -> None:
-    failed, tried = doctest.testmod(module)  # type: ignore[arg-type]
-    assert tried > 0
-    assert failed == 0
 
 
 def test_entities_within_entities_are_found(trained: NestedTagger) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dovetail.models.nested.agreement
 from dovetail.models.nested.agreement import agreed
 from dovetail.models.nested.estimator import NestedTagger
 from dovetail.models.nested.gold import crossing
@@ -20,11 +18,6 @@ from dovetail.models.nested.model import consistent
 from dovetail.text.sentence import Sentence, Span
 
 Case = tuple[list[Sentence], list[list[Span]]]
-
-
-def test_examples_in_docstrings() -> None:
-    failed, tried = doctest.testmod(dovetail.models.nested.agreement)
-    assert (failed, tried > 0) == (0, True)
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from math import comb, log
 
 import numpy as np
@@ -10,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-import dovetail.structures.brackets.batch
-import dovetail.structures.brackets.parts
 from dovetail.errors import InputError
 from dovetail.learning.losses import LOSSES
 from dovetail.structures.brackets import BracketBatch, Bracketing, BracketPotentials, Brackets
@@ -20,13 +17,6 @@ from tests.structures.cases import BracketCase, Enumerated
 from tests.structures.enumerate_brackets import bracketings
 
 CASE = BracketCase()
-
-
-@pytest.mark.parametrize("module", [dovetail.structures.brackets.batch, dovetail.structures.brackets.parts])
-def test_examples_in_docstrings(module):
-    failed, tried = doctest.testmod(module)
-    assert tried > 0
-    assert failed == 0
 
 
 def catalan(n):

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import dovetail.structures.chain.batch
-import dovetail.threads
 from dovetail.errors import InputError
 from dovetail.structures.chain import Chain, ChainBatch, ChainPotentials
 from dovetail.threads import run_shards
 from tests.structures.chain_cases import random_potentials
-
-
-@pytest.mark.parametrize("module", [dovetail.structures.chain.batch, dovetail.threads])
-def test_examples_in_docstrings(module):
-    failed, tried = doctest.testmod(module)
-    assert tried > 0
-    assert failed == 0
 
 
 def test_shards_keep_every_sentence_once_and_in_order():

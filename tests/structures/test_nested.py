@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from collections import Counter
 
 import numpy as np
@@ -10,22 +9,11 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-import dovetail.structures.nested.batch
-import dovetail.structures.nested.parts
 from dovetail.errors import InputError
 from dovetail.structures.nested.batch import NestedBatch, NestedPotentials, NestedSegments
 from dovetail.structures.semimarkov import SemiMarkov
 from tests.structures.cases import Enumerated, NestedCase
 from tests.structures.nested_cases import batches, random_potentials
-
-MODULES = [dovetail.structures.nested.batch, dovetail.structures.nested.parts]
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_examples_in_docstrings(module):
-    failed, tried = doctest.testmod(module)
-    assert tried > 0
-    assert failed == 0
 
 
 def listed(segments, sentence=0):

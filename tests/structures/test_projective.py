@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 
-import dovetail.structures.projective.batch
-import dovetail.structures.projective.parts
 from dovetail.errors import InputError
 from dovetail.learning.losses import LOSSES
 from dovetail.structures.projective import Projective, ProjectiveBatch, ProjectivePotentials
@@ -20,17 +16,6 @@ from tests.structures.enumerate_projective import trees
 from tests.structures.projective_cases import batches, random_potentials
 
 CASE = ProjectiveCase()
-MODULES = [
-    dovetail.structures.projective.batch,
-    dovetail.structures.projective.parts,
-]
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_examples_in_docstrings(module):
-    failed, tried = doctest.testmod(module)
-    assert tried > 0
-    assert failed == 0
 
 
 def test_the_twin_itself_counts_as_is_known():

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import dovetail.scorers.transitions
-import dovetail.structures.ragged
 from dovetail.errors import InputError
 from dovetail.learning.losses import LOSSES
 from dovetail.scorers.transitions import Transitions
@@ -22,13 +18,6 @@ JUMPS = 2 * FURTHEST + 1
 LENGTHS = {2: [3, 0, 4], 3: [4, 1], 5: [3]}
 """The tokens of sentences, by the number of words that they are aligned to."""
 GROUP = [1, 0, 2, 0, 0, 1]
-
-
-@pytest.mark.parametrize("module", [dovetail.structures.ragged, dovetail.scorers.transitions])
-def test_examples_in_docstrings(module):
-    failed, tried = doctest.testmod(module)
-    assert tried > 0
-    assert failed == 0
 
 
 def tied(labels):

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import dovetail.structures.ruled.batch
 from dovetail.errors import InputError
 from dovetail.structures.brackets import BracketBatch, BracketPotentials
 from dovetail.structures.ruled import RuledBatch, RuledPotentials
 from tests.structures.bracket_cases import random_potentials
-
-
-def test_examples_in_docstrings():
-    failed, tried = doctest.testmod(dovetail.structures.ruled.batch)
-    assert tried > 0
-    assert failed == 0
 
 
 @pytest.mark.parametrize("masked", [0.0, 0.5])

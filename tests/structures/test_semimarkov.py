@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import doctest
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import dovetail.structures.semimarkov.batch
-import dovetail.structures.semimarkov.parts
 from dovetail.errors import InputError
 from dovetail.learning.losses import LOSSES
 from dovetail.structures.semimarkov import Segments, SemiMarkov, SemiMarkovBatch, SemiMarkovPotentials
 from tests.structures.cases import Enumerated, SemiMarkovCase
 from tests.structures.semimarkov_cases import random_direction, random_potentials, random_segments
-
-MODULES = [
-    dovetail.structures.semimarkov.batch,
-    dovetail.structures.semimarkov.parts,
-]
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_examples_in_docstrings(module):
-    failed, tried = doctest.testmod(module)
-    assert tried > 0
-    assert failed == 0
 
 
 @pytest.mark.parametrize("order", [0, 1])

@@ -1,29 +1,19 @@
 from __future__ import annotations
 
 import copy
-import doctest
-import importlib
 import json
 import pickle
-import pkgutil
 import warnings
 from dataclasses import replace
 
 import pytest
 
-import dovetail.text
 from dovetail.errors import DovetailError
 from dovetail.text.documents import MAX_TOKENS, Member, group, join_pieces, ungroup
 from dovetail.text.report import ReadReport, ReadWarning, reporting
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.spans import CharacterSpan, character_spans, covered_tokens, outermost, with_text
-
-
-@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(dovetail.text.__path__)])
-def test_the_examples_in_the_docstrings(name):
-    module = importlib.import_module(f"dovetail.text.{name}")
-    assert doctest.testmod(module).failed == 0
 
 
 def test_layers_and_offsets_must_fit():

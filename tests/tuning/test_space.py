@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
 import dovetail
-import dovetail.tuning.space
-import dovetail.tuning.standing
-import dovetail.tuning.trials
 from dovetail.cli.train import KINDS
 from dovetail.cli.train.options import shown_settings
 from dovetail.errors import DovetailError
 from dovetail.tuning.space import SPACES, candidates, space_of
-
-
-def test_examples_run() -> None:
-    for module in (dovetail.tuning.space, dovetail.tuning.standing, dovetail.tuning.trials):
-        failed, tried = doctest.testmod(module)
-        assert (failed, tried > 0) == (0, True), module
 
 
 @pytest.mark.parametrize("training", KINDS, ids=lambda training: training.kind)

@@ -24,7 +24,7 @@ class Lexicon:
 
     ``group`` maps a word to its cluster or to None; a class then is a cluster, where the cluster is known.
 
-    >>> lexicon = Lexicon.of([["the", "sea"], ["the", "lake"]], [[0, 1], [0, 1]], tags=2)
+    >>> lexicon = Lexicon.of([["the", "sea"], ["the", "lake"]] * 2, [[0, 1]] * 4, tags=2)
     >>> np.exp(lexicon.log_scores(["the", "pond"])).argmax(axis=1)
     array([0, 1])
     """

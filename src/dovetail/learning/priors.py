@@ -104,8 +104,8 @@ class GroupLasso(Prior):
     one for r = 0.
 
     >>> prior = GroupLasso(group=np.array([0, 0, 1]), amount=np.array([1.0, 1.0]))
-    >>> prior.value(np.array([3.0, 4.0, -2.0])), prior.proximal(np.array([3.0, 4.0, -0.5]), 1.0).round(3).tolist()
-    (7.0, [2.4, 3.2, 0.0])
+    >>> prior.value(np.array([3.0, 4.0, -2.0])), prior.proximal(np.array([3.0, -4.0, 0.5]), 1.0).round(3).tolist()
+    (7.0, [2.4, -3.2, 0.0])
     """
 
     group: Integers = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
@@ -175,8 +175,8 @@ class Elitist(Prior):
     sorting and shrinks a little less.
 
     >>> prior = Elitist(elitist=0.5, copies=2)
-    >>> prior.value(np.array([3.0, -1.0])), prior.proximal(np.array([3.0, -1.0]), 1.0).tolist()
-    (8.0, [1.5, 0.0])
+    >>> prior.value(np.array([-3.0, 1.0])), prior.proximal(np.array([-3.0, 1.0]), 1.0).tolist()
+    (8.0, [-1.5, 0.0])
     """
 
     elitist: float = 0.0

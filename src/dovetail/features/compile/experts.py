@@ -31,7 +31,7 @@ def at_random(keys: Keys, experts: int, seed: int) -> Members:
     """One expert for each feature [features], by its key: the same feature has the same expert in any corpus.
 
     >>> at_random(np.array([7, 8, 9, 10], dtype=np.uint64), 2, seed=1).tolist()
-    [2, 1, 2, 1]
+    [2, 2, 1, 1]
     """
     mixed = (keys ^ np.uint64(seed * 2 + 1)) * np.uint64(0xD6E8FEB86659FD93)
     mixed ^= mixed >> np.uint64(32)
