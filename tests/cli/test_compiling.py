@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -13,28 +14,57 @@ from numba import njit
 from dovetail.cli import progress
 from dovetail.cli.progress import NOTICE, Watch
 from dovetail.learning.monitor import Progress
+from dovetail.structures import ahead
 
 START, END = SimpleNamespace(is_start=True, is_end=False), SimpleNamespace(is_start=False, is_end=True)
 
 
 def test_long_compilation_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    now = [0.0]
+    timers: list[FakeTimer] = []
     told: list[str] = []
+
+    class FakeTimer:
+        """A timer of the clock ``now``, on which nothing takes longer on a slow machine."""
+
+        def __init__(self, seconds: float, function: Callable[[], None]) -> None:
+            self.due, self.function = now[0] + seconds, function
+
+        def start(self) -> None:
+            timers.append(self)
+
+        def cancel(self) -> None:
+            timers[:] = [timer for timer in timers if timer is not self]
+
+    def later(seconds: float) -> None:
+        now[0] += seconds
+        for timer in [timer for timer in timers if timer.due <= now[0]]:
+            timer.cancel()
+            timer.function()
+
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(progress, "Timer", FakeTimer)
+    monkeypatch.setattr(progress, "PATIENCE", 5.0)
+    monkeypatch.setattr(ahead, "waits", [])
     watch = Watch(told.append)
     watch.notify(START)
     watch.notify(END)
-    time.sleep(0.1)
+    later(10.0)
     assert told == []  # it took no time at all
     for _ in range(2):
         watch.notify(START)
         watch.notify(START)  # a function that the first one calls
-        time.sleep(0.2)
+        before = list(told)
+        later(4.0)
+        assert told == before
+        later(16.0)
         watch.notify(END)
         watch.notify(END)
     assert told == [NOTICE]
     assert len(watch.periods) == 3
-    assert watch.seconds() >= 0.4
-    assert watch.seconds(within=0.0) < 0.1
+    assert watch.seconds() == 40.0
+    assert watch.seconds(within=0.0) == 0.0
+    assert not timers
 
 
 def test_real_compilation_is_noticed() -> None:

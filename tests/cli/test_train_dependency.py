@@ -65,7 +65,7 @@ def test_ctrl_c_and_resume(trees: Path, tmp_path: Path) -> None:
             while (found := re.match(r"iteration (\d+)/1000000", work.stderr.readline())) is None:
                 assert work.poll() is None
             work.send_signal(signal.SIGINT)
-            out, err = work.communicate(timeout=120)
+            out, err = work.communicate(timeout=300)
         assert work.returncode == 0
         assert "stopped: interrupted; these are the best weights so far" in out
         assert f"run the same command again to continue from {tmp_path / 'm.checkpoint'}" in err

@@ -187,7 +187,7 @@ def test_ctrl_c_saves_the_best_so_far(data: Path, tmp_path: Path) -> None:
         assert work.poll() is None
     time.sleep(0.1)
     work.send_signal(signal.SIGINT)
-    out, _ = work.communicate(timeout=60)
+    out, _ = work.communicate(timeout=300)
     assert work.returncode == 0
     assert "stopped: interrupted" in out
     assert Tagger.load(tmp_path / "m").model_ is not None

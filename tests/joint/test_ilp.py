@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _thread
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -161,18 +160,17 @@ def test_interrupts_return_the_best_so_far(monkeypatch):
 
 def test_interrupts_need_not_wait_for_highs(monkeypatch):
     """HiGHS is stood in for by a thread that waits: the interrupt comes while the main thread waits for it."""
-    done = threading.Event()
+    done, waited = threading.Event(), []
 
     def slow(*_):
         _thread.interrupt_main()
-        done.wait(60.0)
+        waited.append(done.wait(300.0))
         raise RuntimeError
 
     monkeypatch.setattr(Program, "solve", slow)
-    begun = time.monotonic()
     found = hard(10).solve("ilp")
     assert found.interrupted
-    assert time.monotonic() - begun < 50.0
+    assert not waited
     assert found.possible.all()
     done.set()
 

@@ -416,7 +416,7 @@ def test_other_processes_can_predict(tagger: Tagger) -> None:
     sentences = made(3000)
     expected = tagger.predict(sentences)  # starts the threads, which a fork does not inherit
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply_async(tagger.predict, (sentences,)).get(timeout=60) == expected
+        assert pool.apply_async(tagger.predict, (sentences,)).get(timeout=300) == expected
 
 
 def test_nested_entities_outlive_another_layer() -> None:

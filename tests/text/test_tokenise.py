@@ -105,9 +105,9 @@ def test_runs_of_scripts_without_spaces():
     ],
 )
 def test_no_input_takes_quadratic_time(unit):
-    started = time.perf_counter()
+    started = time.process_time()
     tokenise(unit * 30_000)
-    assert time.perf_counter() - started < 3  # a second pass over the rest for every word would take minutes
+    assert time.process_time() - started < 6  # a second pass over the rest for every word would take minutes
 
 
 def test_a_word_of_ten_kilobytes():
