@@ -1,7 +1,12 @@
-"""Sentences and documents for the tests, made by hypothesis."""
+"""Sentences and documents for the tests, made by hypothesis, and the memory that reading takes."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 from hypothesis import strategies as st
 
 from dovetail.text.frames import Frame
@@ -96,3 +101,17 @@ def rich_sentences(draw):
         id=draw(st.sampled_from([None, "s1"])),
         comments=draw(st.sampled_from([(), ("# genre = news", "# told")])),
     )
+
+
+def kilobytes_grown(setup: str, work: str) -> tuple[int, int]:
+    """Return the number that a program computes, and by how much its peak memory grew meanwhile, in kB.
+
+    The peak is that of its own memory: ``ru_maxrss`` would be at least that of the process that starts it.
+    """
+    if not Path("/proc/self/status").exists():
+        pytest.skip("needs /proc")
+    peak = "int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
+    program = f"{setup}\nbefore = {peak}\nprint({work}, {peak} - before)"
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    number, grown = map(int, out.split())
+    return number, grown

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import textwrap
 
 import pytest
@@ -14,7 +12,7 @@ from dovetail.text.conll import default_columns, read_conll, write_conll
 from dovetail.text.report import ReadReport, ReadWarning
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.tags import SCHEMES
-from tests.text.helpers import tagged_sentences
+from tests.text.helpers import kilobytes_grown, tagged_sentences
 
 
 def sentences(text: str, **options) -> list[Sentence]:
@@ -219,8 +217,7 @@ def test_a_file_without_blank_lines_is_refused(monkeypatch):
 
 
 def test_a_large_stream_is_read_in_bounded_memory():
-    program = textwrap.dedent("""
-        import resource, sys
+    setup = textwrap.dedent("""
         from dovetail.text.conll import read_conll
         class Endless:
             name, left = "endless", 3_000_000  # characters
@@ -229,14 +226,10 @@ def test_a_large_stream_is_read_in_bounded_memory():
                 two = "word%d NN B-NP O\\nAda NNP B-NP B-PER\\n\\n" % (self.left % 977)
                 return two * (size // len(two)) if self.left > 0 else ""
         list(zip(range(3), read_conll(Endless())))
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        n = sum(len(d) for d in read_conll(Endless()))
-        print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     """)
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    count, grown_kilobytes = map(int, out.split())
+    count, grown = kilobytes_grown(setup, "sum(len(d) for d in read_conll(Endless()))")
     assert count > 70_000
-    assert grown_kilobytes < 8_000
+    assert grown < 8_000
 
 
 def test_words_that_look_like_tags_are_left_alone():

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import textwrap
 
 import pytest
@@ -15,6 +13,7 @@ from dovetail.text.plain import read_text, write_text
 from dovetail.text.report import ReadReport
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Sentence
+from tests.text.helpers import kilobytes_grown
 
 PROSE = st.lists(st.sampled_from(["Dr. No ", "left. ", "It ", "rains!\n", "\n\n", "etc. ", "5 p.m. ", "(ok.) "])).map(
     "".join
@@ -82,8 +81,7 @@ def test_what_is_written_is_read_again():
 
 
 def test_a_large_text_without_line_ends_is_read_in_bounded_memory():
-    program = textwrap.dedent("""
-        import resource
+    setup = textwrap.dedent("""
         from dovetail.text.plain import read_text
         from dovetail.text.report import ReadReport
         class Endless:
@@ -92,11 +90,8 @@ def test_a_large_text_without_line_ends_is_read_in_bounded_memory():
                 self.left -= size
                 return "no end in sight, nor a line end " * (size // 32) if self.left > 0 else ""
         list(zip(range(2), read_text(Endless(), report=ReadReport())))
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        count = sum(len(document.text) for document in read_text(Endless(), report=ReadReport()))
-        print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     """)
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    count, grown_kilobytes = map(int, out.split())
+    work = "sum(len(document.text) for document in read_text(Endless(), report=ReadReport()))"
+    count, grown = kilobytes_grown(setup, work)
     assert count > 1_400_000
-    assert grown_kilobytes < 20_000
+    assert grown < 20_000
