@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,18 @@ from tests.structures import (
 def flat(parts: tuple[Any, ...]) -> np.ndarray:
     """All entries of potentials or counts as one vector."""
     return np.concatenate([table.ravel() for table in tables(parts)])
+
+
+def changes(potentials: Any, **amounts: Any) -> Any:
+    """Return what to add to potentials: the amounts for the named tables, broadcast to their shapes, and else zero."""
+    shapes = {name: getattr(potentials, name).shape for name in amounts}
+    broadcast = {name: np.broadcast_to(amounts[name], shape).astype(float) for name, shape in shapes.items()}
+    return mapped(np.zeros_like, potentials)._replace(**broadcast)
+
+
+def by_sentence(batch: Any, values: np.ndarray) -> np.ndarray:
+    """Return the sums of the values of tokens [N] by sentence: [n]."""
+    return np.array([values[a:b].sum() for a, b in pairwise(batch.offsets)])
 
 
 class Case:
@@ -89,6 +101,15 @@ class Case:
     def parts(self, batch: Any) -> Iterator[tuple[Parts, Callable[[int, Any], list[bool]]]]:
         """Addresses of parts; and which of them an answer has, by sentence and key."""
         raise NotImplementedError
+
+    def conserved(self, batch: Any, rng: np.random.Generator) -> Iterator[tuple[Any, np.ndarray]]:
+        """Yield changes of the potentials that raise all answers to a sentence alike, and by how much: [n].
+
+        Each is a law of the counts of parts. "Every token has one label" is such a law: whatever is added to all labels
+        of a token, every answer gains it once. A structure has none if its answers may have any number of parts of each
+        kind.
+        """
+        return iter(())
 
     def threaded(self, batch: Any, threads: int) -> Any:
         """The same batch on so many threads."""
@@ -179,6 +200,28 @@ class GrammarCase(Case):
     def wrong(self, gold, key):
         return sum(a != b for a, b in zip(gold[1], key[1], strict=True)) + len(key[4] - gold[4])
 
+    def conserved(self, batch, rng):
+        of_sentences = [self.laws(batch.grammar, potentials, rng) for potentials in batch.potentials]
+        for law in zip(*of_sentences, strict=True):
+            yield tuple(change for change, _ in law), np.array([total for _, total in law])
+
+    def laws(self, g, potentials, rng):
+        """Yield the laws of one sentence: changes of its potentials, and how much every tree gains."""
+        n, of_symbol, of_rule = len(potentials.tag), rng.normal(size=g.symbols), rng.normal(size=g.rules)
+        of_word, of_unary = rng.normal(size=(n, 1)), rng.normal(size=g.unaries)
+        yield changes(potentials, tag=of_word), of_word.sum()
+        yield changes(potentials, root=1.0), 1.0
+        yield changes(potentials, begin=1.0), n - 1.0
+        yield changes(potentials, begin=of_rule, split=-of_rule), 0.0
+        yield changes(potentials, begin=of_rule, end=-of_rule), 0.0
+        yield changes(potentials, unary_begin=of_unary, unary_end=-of_unary), 0.0
+        parents = {"begin": -of_symbol[g.parent], "unary_begin": -of_symbol[g.unary_parent]}
+        yield changes(potentials, span=of_symbol, **parents), 0.0
+        # Every node is the root, or the child of a rule.
+        children = {"begin": of_symbol[g.left] + of_symbol[g.right], "unary_begin": of_symbol[g.unary_child]}
+        nodes = {"tag": -of_symbol[: g.tags], "span": -of_symbol}
+        yield changes(potentials, root=of_symbol, **children, **nodes), 0.0
+
     def parts(self, batch):
         lengths = [len(potentials.tag) for potentials in batch.potentials]
         words = [(n, i, t) for n, size in enumerate(lengths) for i in range(size) for t in range(batch.grammar.tags)]
@@ -225,6 +268,21 @@ class NestedCase(Case):
     def wrong(self, gold, key):
         pairs = zip(enumerate_nested.contexts(*gold), enumerate_nested.contexts(*key), strict=True)
         return sum(a != b for a, b in pairs) + sum(segment not in gold[1] for segment in key[1])
+
+    def conserved(self, batch, rng):
+        sizes, labels, p = np.diff(batch.offsets), batch.potentials.labels, batch.potentials
+        of_word, zero = rng.normal(size=(batch.tokens, 1)), np.zeros(len(batch))
+        outer, inner = rng.normal(size=(2, labels))
+        yield changes(p, word=of_word), by_sentence(batch, of_word)
+        yield changes(p, sibling=1.0), np.maximum(sizes - 1.0, 0.0)
+        yield changes(p, first=1.0, nest=-1.0), 1.0 * (sizes > 0)  # contexts: the sentence, and all segments
+        of_labels = np.vstack([outer, np.tile(inner, (labels, 1))])
+        yield changes(p, start=np.concatenate([outer, inner]), nest=-of_labels), zero
+        yield changes(p, end=np.concatenate([outer, inner]), nest=-of_labels), zero
+        # An element of a context is the first, or comes after another; it is the last, or another follows.
+        element = rng.normal(size=(labels + 1, labels + 1))
+        neighbours = element[:, :, None] - element[:, None, :]
+        yield changes(p, sibling=neighbours, last=element, first=-element), zero
 
     def parts(self, batch):
         sizes, labels = np.diff(batch.offsets).tolist(), batch.potentials.labels
@@ -325,6 +383,23 @@ class ChainCase(Case):
     def wrong(self, gold, key):
         return sum(a != b for a, b in zip(gold, key, strict=True))
 
+    def conserved(self, batch, rng):
+        of_word, p = rng.normal(size=(batch.tokens, 1)), batch.potentials
+        yield changes(p, unary=of_word), by_sentence(batch, of_word)
+        if not isinstance(batch, ChainBatch):
+            return  # Choices have labels and nothing else.
+        sizes, of_label, zero = np.diff(batch.offsets), rng.normal(size=batch.labels), np.zeros(len(batch))
+        yield changes(p, start=1.0), 1.0 * (sizes > 0)
+        yield changes(p, end=1.0), 1.0 * (sizes > 0)
+        yield changes(p, transition=1.0), np.maximum(sizes - 1.0, 0.0)
+        left = of_label[np.arange(len(p.transition)) % batch.labels, None]  # by the state that a transition leaves
+        yield changes(p, unary=of_label, start=-of_label, transition=-of_label), zero
+        yield changes(p, unary=of_label, end=-of_label, transition=-left), zero
+        if p.edge.size:
+            entered = rng.normal(size=p.unary.shape)
+            entered[batch.offsets[:-1][sizes > 0]] = 0.0
+            yield changes(p, unary=entered, edge=-entered[:, None, :]), zero
+
     def parts(self, batch):
         tokens = places(batch, range(batch.labels))
         yield batch.token(*np.transpose(tokens)), lambda n, key: [m == n and key[t] == c for m, t, c in tokens]
@@ -365,6 +440,21 @@ class SemiMarkovCase(Case):
 
     def wrong(self, gold, key):
         return sum(segment[1] for segment in key if segment not in gold)
+
+    def conserved(self, batch, rng):
+        tokens, longest, _ = batch.potentials.segment.shape
+        of_word, p, nonempty = rng.normal(size=tokens), batch.potentials, 1.0 * (np.diff(batch.offsets) > 0)
+        before = np.concatenate([[0.0], np.cumsum(of_word)])
+        ends = np.minimum(np.arange(tokens)[:, None] + np.arange(1, longest + 1), tokens)
+        covered = before[ends] - before[:-1, None]
+        yield changes(p, segment=covered[:, :, None]), by_sentence(batch, of_word)
+        yield changes(p, start=1.0), nonempty
+        yield changes(p, end=1.0), nonempty
+        if p.transition.size:
+            of_label, zero = rng.normal(size=batch.labels), np.zeros(len(batch))
+            yield changes(p, segment=1.0, transition=-1.0), nonempty
+            yield changes(p, segment=of_label, start=-of_label, transition=-of_label), zero
+            yield changes(p, segment=of_label, end=-of_label, transition=-of_label[:, None]), zero
 
     def parts(self, batch):
         tokens = places(batch, range(batch.labels))
@@ -411,6 +501,28 @@ class ProjectiveCase(Case):
     def wrong(self, gold, key):
         return sum(a != b for a, b in zip(gold, key, strict=True))
 
+    def conserved(self, batch, rng):
+        sizes, p = np.diff(batch.offsets), batch.potentials
+        of_words, of_sides = rng.normal(size=batch.tokens), rng.normal(size=p.stop.shape[:2])
+        heads, first, root = np.zeros((3, *p.attach.shape))
+        stop, totals = np.zeros((2, *p.stop.shape)), np.zeros((2, len(batch)))
+        for n, size in enumerate(sizes):
+            rows = slice(*batch.places.arcs[n : n + 2])
+            positions = slice(*(batch.offsets[n : n + 2] + np.array([n, n + 1])))
+            of_word, of_side = of_words[slice(*batch.offsets[n : n + 2])], of_sides[positions]
+            by_head, index = (size + 1, size + 1), np.arange(size + 1)
+            heads[rows] = np.tile(np.append(0.0, of_word), size + 1)[:, None]
+            right = index[:, None] < index
+            first[rows, 1] = np.where(right, of_side[:, 1:], of_side[:, :1]).ravel()
+            root[rows] = np.broadcast_to(index[:, None] == 0, by_head).reshape(-1, 1)
+            stop[0][positions], stop[1][positions][..., 1] = of_side[:, :, None], -of_side
+            totals[:, n] = of_word.sum(), (of_side.sum() - of_side[0, 0]) if size else 0.0  # the root has no left side
+        yield changes(p, attach=heads), totals[0]
+        yield changes(p, stop=stop[0]), totals[1]
+        yield changes(p, attach=first, stop=stop[1]), np.zeros(len(batch))
+        if not batch.several:
+            yield changes(p, attach=root), 1.0 * (sizes > 0)
+
     def parts(self, batch):
         arcs = [
             (n, h, t + 1) for n, t, _ in places(batch, [0]) for h in range(np.diff(batch.offsets)[n] + 1) if h != t + 1
@@ -454,6 +566,24 @@ class BracketCase(Case):
     def wrong(self, gold, key):
         return len(set(key) - set(gold))
 
+    def conserved(self, batch, rng):
+        sizes, p, of_word = np.diff(batch.offsets), batch.potentials, rng.normal(size=batch.tokens)
+        single, whole = self.single_and_whole(batch)
+        leaves = np.zeros((len(p.span), 1))
+        leaves[single, 0] = of_word
+        yield changes(p, span=leaves), by_sentence(batch, of_word)
+        yield changes(p, span=1.0 * whole[:, None]), 1.0 * (sizes > 0)
+        yield changes(p, span=1.0), np.maximum(2.0 * sizes - 1.0, 0.0)
+
+    def single_and_whole(self, batch):
+        """Return the rows of single words, and whether each row is that of a whole sentence."""
+        single, whole = [], np.zeros(len(batch.potentials.span), bool)
+        for first, size in zip(batch.rows, np.diff(batch.offsets).tolist(), strict=False):
+            single += (first + cells(size, np.arange(size), np.arange(1, size + 1))).tolist()
+            if size:
+                whole[first + cells(size, 0, size)] = True
+        return np.array(single, int), whole
+
     def parts(self, batch):
         sizes = np.diff(batch.offsets).tolist()
         places = [(n, i, j) for n, size in enumerate(sizes) for i in range(size) for j in range(i + 1, size + 1)]
@@ -476,6 +606,16 @@ class RuledCase(BracketCase):
             for parent, left, right in enumerate_brackets.rules(key):
                 counts.rule[parent, left, right] += 1
             yield key, counts
+
+    def conserved(self, batch, rng):
+        yield from super().conserved(batch, rng)
+        p, of_label, zero = batch.potentials, rng.normal(size=batch.potentials.span.shape[1]), np.zeros(len(batch))
+        single, whole = self.single_and_whole(batch)
+        long = np.ones((len(p.span), 1))
+        long[single] = 0.0
+        yield changes(p, rule=1.0), np.maximum(np.diff(batch.offsets) - 1.0, 0.0)
+        yield changes(p, span=long * of_label, rule=-of_label[:, None, None]), zero
+        yield changes(p, span=~whole[:, None] * of_label, rule=-(of_label[:, None] + of_label)), zero
 
 
 class GroupsCase(Case):
@@ -528,6 +668,14 @@ class GroupsCase(Case):
             tokens += [(n, t, c) for t in range(length) for c in range(own.labels)]
         tokens = [tokens[i] for i in np.random.default_rng(0).permutation(len(tokens))] or np.zeros((0, 3), int)
         yield batch.token(*np.transpose(tokens)), lambda n, key: [m == n and key[t] == c for m, t, c in tokens]
+
+    def conserved(self, batch, rng):
+        for g, group in enumerate(batch.groups):
+            for change, totals in self.each.conserved(group, rng):
+                whole = [mapped(np.zeros_like, potentials) for potentials in batch.potentials]
+                whole[g], gains = change, np.zeros(len(batch))
+                gains[batch.group == g] = totals
+                yield tuple(whole), gains
 
     def threaded(self, batch, threads):
         return Groups(tuple(replace(own, threads=threads) for own in batch.groups), batch.group)

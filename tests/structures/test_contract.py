@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from dovetail.errors import InputError
-from dovetail.structures.contract import Structure, mapped, tables
+from dovetail.structures.contract import Parts, Structure, mapped, tables
 from tests.structures.cases import CASES, Enumerated, flat
 
 every = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
@@ -121,6 +121,107 @@ def test_some_sentences_answer_as_they_did_among_all(case, data):
 
 
 @every
+@few
+@given(st.data())
+def test_sentences_in_another_order_have_the_same_answers(case, data):
+    batch, rng = data.draw(case.batches())
+    order = rng.permutation(len(batch))
+    permuted = batch.take(order)
+    log_z, marginals = permuted.log_partition_and_marginals()
+    assert np.array_equal(log_z, batch.log_partition()[order])
+    assert_allclose(permuted.entropy(), batch.entropy()[order], rtol=1e-12, atol=1e-8)
+    back = permuted.with_potentials(marginals).take(np.argsort(order)).potentials
+    assert_allclose(flat(back), flat(batch.marginals()), rtol=1e-12, atol=1e-14)  # shared tables are added up anew
+    (ranked, scores), (permuted_ranked, permuted_scores) = batch.kbest(4), permuted.kbest(4)
+    assert np.array_equal(permuted_scores, scores[order])
+    for rank, (answer, permuted_answer) in enumerate(
+        zip([*ranked, batch.best()], [*permuted_ranked, permuted.best()], strict=True)
+    ):
+        for i, n in enumerate(order):
+            if scores[n, rank % 4] > -np.inf:
+                assert case.key(permuted, permuted_answer, i) == case.key(batch, answer, n)
+
+
+@every
+@few
+@given(st.data())
+def test_marginals_sum_as_the_parts_of_every_answer_do(case, data):
+    batch, rng = data.draw(case.batches())
+    truth, marginals, possible = twins(case, batch), flat(batch.marginals()), batch.possible()
+    for change, totals in case.conserved(batch, rng):
+        for twin, gain in zip(truth, totals, strict=True):
+            assert_allclose(twin.counts @ flat(change), gain, atol=1e-9)
+        assert_allclose(marginals @ flat(change), totals[possible].sum(), atol=1e-9 + 1e-11 * size(truth))
+
+
+def assert_only_log_z_moves(case, batch, change, totals):
+    """Assert that a change of the potentials adds totals [n] to log Z and to all scores, and does nothing else."""
+    shifted, possible = moved(batch, change, 1.0), batch.possible()
+    assert shifted.possible().tolist() == possible.tolist()
+    assert_allclose(shifted.log_partition(), batch.log_partition() + totals, rtol=1e-9, atol=1e-8)
+    assert_allclose(flat(shifted.marginals()), flat(batch.marginals()), atol=1e-8)
+    assert_allclose(shifted.entropy(), batch.entropy(), atol=1e-8)
+    (ranked, scores), (shifted_ranked, shifted_scores) = batch.kbest(4), shifted.kbest(4)
+    assert_allclose(shifted_scores, scores + totals[:, None], rtol=1e-9, atol=1e-8)
+    best, shifted_best = batch.best(), shifted.best()
+    for n in np.flatnonzero(possible):
+        # Of answers that score the same, rounding may change the order.
+        apart = scores[n, :-1] > scores[n, 1:] + 1e-6
+        for i in range(3):
+            if apart[i] and all(apart[max(i - 1, 0) : i]):
+                assert case.key(shifted, shifted_ranked[i], n) == case.key(batch, ranked[i], n)
+        if apart[0]:
+            assert case.key(shifted, shifted_best, n) == case.key(batch, best, n)
+
+
+def combined_law(case, batch, rng):
+    """Return all laws of a batch as one, each a random number of times: the change, and how much answers gain: [n]."""
+    change, totals = mapped(np.zeros_like, batch.potentials), np.zeros(len(batch))
+    for law, gain in case.conserved(batch, rng):
+        times = rng.normal()
+        change, totals = mapped(lambda a, b, times=times: a + times * b, change, law), totals + times * gain
+    return change, totals
+
+
+@every
+@few
+@given(st.data())
+def test_what_every_answer_has_alike_moves_log_z_and_nothing_else(case, data):
+    batch, rng = data.draw(case.batches(max_scale=5.0))
+    assert_only_log_z_moves(case, batch, *combined_law(case, batch, rng))
+
+
+@every
+def test_laws_hold_of_large_batches(case):
+    rng = np.random.default_rng(2)
+    batch = case.large(rng)
+    marginals = flat(batch.marginals())
+    for change, totals in case.conserved(batch, rng):
+        assert_allclose(marginals @ flat(change), totals.sum(), rtol=1e-9, atol=1e-7)
+    assert_only_log_z_moves(case, batch, *combined_law(case, batch, rng))
+
+
+@every
+@few
+@given(st.data())
+def test_a_number_on_one_part_multiplies_its_odds(case, data):
+    """Where answers differ in a part, c on it raises its log odds by c, and log Z by the log of E[exp(c * count)]."""
+    batch, rng = data.draw(case.batches(max_scale=5.0))
+    possible, marginals = batch.possible(), batch.marginals()
+    for parts, _ in case.parts(batch):
+        if len(parts):
+            k, amount = int(rng.integers(len(parts))), 2.0 * rng.normal()
+            entry = parts.entry[parts.ptr[k] : parts.ptr[k + 1]]
+            part = Parts(parts.table, entry, np.array([0, len(entry)]))
+            [p], tilted = batch.read(marginals, part), batch.plus(part, [amount])
+            gain = tilted.log_partition()[possible] - batch.log_partition()[possible]
+            mean = 1.0 - p + p * np.exp(amount)
+            assert_allclose(gain.sum(), np.log(mean), atol=1e-9)
+            assert np.count_nonzero(np.abs(gain) > 1e-9) <= 1
+            assert_allclose(tilted.read(tilted.marginals(), part), p * np.exp(amount) / mean, atol=1e-9)
+
+
+@every
 @settings(some, max_examples=6, derandomize=True)
 @given(st.data())
 def test_samples_are_as_frequent_as_they_are_probable(case, data):
@@ -142,6 +243,23 @@ def test_samples_are_as_frequent_as_they_are_probable(case, data):
         chi_square = ((observed - expected)[common] ** 2 / expected[common]).sum()
         # Mean is the degrees of freedom d, variance 2 d: five deviations off would be a bug.
         assert chi_square < common.sum() + 5 * np.sqrt(2 * common.sum())
+
+
+@every
+def test_samples_of_a_large_batch_converge_to_marginals(case):
+    """For any weights of parts, samples have the mean that marginals give, and the variance that ``jvp`` gives."""
+    rng, draws = np.random.default_rng(3), 100
+    batch = case.large(rng)
+    drawn, marginals = batch.sample(draws, np.random.default_rng(4)), flat(batch.marginals())
+    # With the potentials as weights the sums are scores, whose mean is log Z less the entropy.
+    for direction in (batch.potentials, random_direction(batch, rng), random_direction(batch, rng)):
+        sums = [batch.with_potentials(direction).score(answer).sum() for answer in drawn]
+        mean, variance = flat(direction) @ marginals, flat(direction) @ flat(batch.jvp(direction))
+        # Both are nearly normal, for 100 draws of many sentences; five deviations off would be a bug.
+        assert abs(np.mean(sums) - mean) < 5 * np.sqrt(variance / draws)
+        assert abs(np.var(sums) / variance - 1) < 5 * np.sqrt(2 / draws)
+        if direction is batch.potentials:
+            assert_allclose(mean, (batch.log_partition() - batch.entropy()).sum(), rtol=1e-9)
 
 
 @every
