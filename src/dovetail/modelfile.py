@@ -48,7 +48,7 @@ def save_model(path: str | Path, header: dict[str, Any], arrays: Arrays, compact
     """
     from safetensors.numpy import save
 
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     if compact:
         arrays, coding = coded(arrays)
         if coding:

@@ -9,7 +9,7 @@ import pytest
 
 import dovetail
 from dovetail.errors import ModelFileError
-from dovetail.modelfile import load_model, save_model
+from dovetail.modelfile import DTYPES, load_header, load_model, save_model
 from dovetail.models.tagger.estimator import Tagger
 from tests.models.corpus import made
 
@@ -19,6 +19,25 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "m.dovetail"
     Tagger(features=["bias", "word[0]", "edge(bias)"], iterations=5).fit(made(20)).save(path)
     return path
+
+
+@pytest.mark.parametrize("name", ["m", "m.gz"])
+def test_header_and_arrays_come_back_as_they_were(tmp_path: Path, name: str) -> None:
+    rng = np.random.default_rng(0)
+    large = rng.normal(size=(60, 30))
+    arrays = {f"a.{np.dtype(t).name}": (100 * rng.random((3, 5))).astype(t) for t in DTYPES.values()}
+    arrays |= {"empty": np.empty((0, 3), np.float32), "scalar": np.array(2.5), "turned": large.T, "large": large}
+    arrays |= {"again": large.copy(), "odd": np.array([np.nan, -np.inf, -0.0])}
+    header = {"kind": "test", "words": ["é", "\u2028", '"', ""], "n": None, "deep": {"x": [1, 2.5, {"y": True}]}}
+    save_model(tmp_path / name, header, arrays)
+    assert ((tmp_path / name).read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
+    read, loaded = load_model(tmp_path / name, "test")
+    assert {key: read[key] for key in header} == header
+    assert load_header(tmp_path / name)["words"] == header["words"]
+    assert loaded.keys() == arrays.keys()
+    for key, array in arrays.items():
+        assert (loaded[key].dtype, loaded[key].shape) == (array.dtype, array.shape), key
+        assert loaded[key].tobytes() == array.tobytes(), key
 
 
 def test_every_damaged_byte_is_noticed(file: Path, tmp_path: Path) -> None:
@@ -50,6 +69,20 @@ def test_foreign_files(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m").write_bytes(content)
     with pytest.raises(ModelFileError, match=r"not a dovetail model|cut short"):
         Tagger.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("first", [b"\x10\0\0\0\0\0\0\0hello", b"{}{}{}{}{}{}", b"\0\xe1\xf5\x05\0\0\0\0["])
+def test_what_is_no_model_is_not_called_a_model_that_is_cut_short(tmp_path: Path, first: bytes) -> None:
+    (tmp_path / "m").write_bytes(first)
+    with pytest.raises(ModelFileError, match="not a dovetail model"):
+        Tagger.load(tmp_path / "m")
+
+
+def test_a_model_that_is_cut_short_is_called_so(file: Path, tmp_path: Path) -> None:
+    for size in (9, 100):
+        (tmp_path / "m").write_bytes(file.read_bytes()[:size])
+        with pytest.raises(ModelFileError, match="the file is cut short"):
+            Tagger.load(tmp_path / "m")
 
 
 @pytest.mark.parametrize(

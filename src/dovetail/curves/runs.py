@@ -75,6 +75,9 @@ class Run:
     recall: float | None = None
     chosen: Sequence[int] = field(default=())
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chosen", tuple(self.chosen))  # JSON gives a list
+
 
 @dataclass(frozen=True)
 class Task:
