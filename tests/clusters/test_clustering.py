@@ -5,14 +5,17 @@ from __future__ import annotations
 import gzip
 import random
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dovetail.clusters.assign import assign
 from dovetail.clusters.brown import brown
-from dovetail.clusters.clustering import Clustering
+from dovetail.clusters.clustering import Clustering, ClusterProgress
 from dovetail.clusters.counts import count_bigrams_of
 from dovetail.clusters.picture import draw_tree, top_of_tree
 from dovetail.errors import DovetailError, InputError, ModelFileError
@@ -32,6 +35,36 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path, name: str) -> None:
     loaded = Clustering.load(tmp_path / name)
     assert loaded.members() == _clustering().members() == {"0": ["the"], "10": ["naïve"], "11": ["dog", "cat"]}
     assert {w: int(n) for w, n in zip(loaded.words, loaded.counts, strict=True)}["dog"] == 5
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\ufeff"), min_size=1, max_size=5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_any_clustering_comes_back_from_both_kinds_of_files(data: st.DataObject) -> None:
+    words = data.draw(st.lists(WORDS, min_size=1, max_size=8, unique=True))
+    paths = data.draw(st.lists(st.text("01", max_size=4), min_size=1, max_size=4, unique=True))
+    classes = data.draw(st.lists(st.integers(0, len(paths) - 1), min_size=len(words), max_size=len(words)))
+    counts = data.draw(st.lists(st.integers(0, 10**18 - 1), min_size=len(words), max_size=len(words)))
+    original = Clustering(words, np.array(classes, np.int32), paths, np.array(counts))
+    with TemporaryDirectory() as folder:
+        for name in ("a.paths", "a.paths.gz", "a.clusters"):
+            original.save(Path(folder, name))
+            loaded = Clustering.load(Path(folder, name))
+            paths_and_counts = {
+                word: (loaded.path_of(word), n) for word, n in zip(loaded.words, loaded.counts.tolist(), strict=True)
+            }
+            assert paths_and_counts == {word: (paths[c], n) for word, c, n in zip(words, classes, counts, strict=True)}
+    assert loaded.words == words  # the compact file keeps the order as well
+    assert loaded.classes.tolist() == classes
+    assert loaded.paths == paths
+
+
+def test_the_time_that_is_left_is_that_of_the_words_that_are_left() -> None:
+    assert ClusterProgress(done=25, of=100, seconds=10.0).seconds_left == 30.0
+    assert ClusterProgress(done=100, of=100, seconds=10.0).seconds_left == 0.0
+    assert ClusterProgress(done=0, of=100, seconds=0.5).seconds_left == 50.0
 
 
 def test_a_paths_file_is_by_path_then_count(tmp_path: Path) -> None:

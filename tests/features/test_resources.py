@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from pathlib import Path
 
@@ -15,9 +16,14 @@ from dovetail.features.compile.columns import columns_for, with_derived
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.index import Collector
 from dovetail.features.compile.named import named_features
+from dovetail.features.resources.association import Association
 from dovetail.features.resources.clusters import Clusters, prefixes
 from dovetail.features.resources.lexicon import Lexicon
 from dovetail.features.resources.resource import Resource
+from dovetail.features.resources.variety import Variety
+from dovetail.features.resources.vectors import Vectors
+from dovetail.modelfile import load_model, save_model
+from dovetail.vectors.table import VectorTable
 
 PATHS = {"London": "01101", "Paris": "01101", "the": "100", "a": "1011", "1996": "110"}
 SENTENCES = [
@@ -86,6 +92,27 @@ def test_a_model_carries_its_resources(tmp_path: Path, features: FeatureSet) -> 
     shown = [e.feature for e in loaded.explain(SENTENCES[0], 1).evidence]
     assert any(name.startswith("cluster(news, 2, 4, 0)[0]=01") for name in shown)
     assert "lexicon(places)[0]=S-city" in shown
+
+
+OF_ALL_KINDS = {
+    "clusters": lambda: Clusters.of_paths(PATHS, (2, 0)),
+    "lexicon": lambda: Lexicon.of({"city": ["San José", "Lima"], "name": ["Lima"]}, normalise=False),
+    "association": lambda: Association.count([io.StringIO("abcabd\nbadc")], unit="char", longest=3).transform("scale"),
+    "variety": lambda: Variety.count(["甲天地乙", "丙天地丁", "丙天地乙"], longest=3, least=2),
+    "vectors": lambda: Vectors.of(VectorTable(["a", "é"], np.array([[1, -2], [0.1, 3]], np.float32)), subwords=False),
+}
+
+
+@pytest.mark.parametrize("name", OF_ALL_KINDS)
+def test_a_resource_comes_back_from_a_model_file(tmp_path: Path, name: str) -> None:
+    resource = OF_ALL_KINDS[name]()
+    save_model(tmp_path / "m", {"kind": "test", "settings": resource.settings()}, resource.arrays())
+    header, arrays = load_model(tmp_path / "m")
+    back = type(resource).restore(header["settings"], arrays)
+    assert back.settings() == resource.settings()
+    assert back.arrays().keys() == resource.arrays().keys()
+    for key, array in resource.arrays().items():
+        np.testing.assert_array_equal(back.arrays()[key], array, err_msg=key, strict=True)
 
 
 def test_a_set_with_resources_can_be_pickled(features: FeatureSet) -> None:

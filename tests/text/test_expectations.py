@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dovetail import DovetailError, InputError
 from dovetail.text.expectations import Expectation, read_expectations, write_expectations
@@ -18,6 +20,27 @@ def test_there_and_back(tmp_path):
     assert [one.label for one in again] == [("PER", "O"), ()]
     assert again[0].weight.tolist() == [1.0, 0.25]
     assert again[0].probability.tolist() == [0.9, 1.0]
+
+
+@st.composite
+def expectations(draw):
+    words = draw(st.lists(st.text(min_size=1, max_size=4), max_size=4))
+    label, share = st.text(min_size=1, max_size=3), st.floats(0, 1)
+    known = [at for at in range(len(words)) if draw(st.booleans())]
+    return Expectation.of(words, [(at, draw(label), draw(share), draw(share)) for at in known])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(expectations(), max_size=3))
+def test_any_expectations_are_read_as_they_were_written(items):
+    out = io.StringIO()
+    write_expectations(items, out)
+    read = list(read_expectations(io.StringIO(out.getvalue())))
+    for item, original in zip(read, items, strict=True):
+        assert (item.words, item.label) == (original.words, original.label)
+        assert item.position.tolist() == original.position.tolist()
+        for column in ("probability", "weight"):  # to four digits
+            assert getattr(item, column).tolist() == [round(x, 4) for x in getattr(original, column).tolist()]
 
 
 @pytest.mark.parametrize(

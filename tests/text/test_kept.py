@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from dovetail.text.formats import FORMATS, read, write
 from dovetail.text.frames import Frame
@@ -13,6 +17,7 @@ from dovetail.text.report import ReadReport
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.spans import all_spans
 from dovetail.text.tree import Tree
+from tests.text.helpers import annotated_documents, rich_sentences
 
 TEXT = "Ada  saw Bern"
 TREE = Tree("S", tuple(Tree("NNP", word=word) for word in ("Ada", "saw", "Bern")))
@@ -76,6 +81,31 @@ def test_what_is_kept_comes_back(tmp_path, name):
         *(["text"] if name == "text" else []),
     }  # a text is cut into the same words again
     assert found - expected <= by_chance | ({"documents"} if "ids" in keeps else set())
+
+
+def there_and_back(document: Document, name: str, folder: str) -> Document:
+    """Return the document that is read from a file in which this one was written."""
+    path = Path(folder, "d1.ann" if name == "brat" else f"d1{FORMATS[name].suffixes[0]}")
+    write([document], path, name)
+    exact = {"text": {"lines": "sentences", "words": "spaces"}}  # else words and sentences of texts are guesses
+    options = (exact | {"brat": {"texts": "all"}, "prodigy": {"texts": "all"}}).get(name, {})
+    (back,) = read(path, name, report=ReadReport(), **options)
+    return back
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_what_a_format_gives_back_it_gives_back_again(name, data):
+    """A second time there and back changes nothing: what a format can hold at all, it holds whole."""
+    rich = rich_sentences().map(lambda sentence: Document((sentence,), id="d1"))
+    document = data.draw(rich if "words" in FORMATS[name].keeps else annotated_documents() | rich)
+    # A zero byte makes a file a binary one, and a bar parts what is in the last column of CoNLL-U.
+    assume(not {"\0", "|"} & {c for layer in document.sentences[0].layers.values() for value in layer for c in value})
+    with TemporaryDirectory() as first, TemporaryDirectory() as second:
+        once = there_and_back(document, name, first)
+        twice = there_and_back(once, name, second)
+        assert twice == once
 
 
 def test_losses_are_counted_by_kind():

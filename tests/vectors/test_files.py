@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dovetail.errors import InputError
 from dovetail.text.report import ReadReport
@@ -49,6 +52,26 @@ def test_what_is_written_is_read_again(ending: str, tmp_path: Path) -> None:
     again = VectorTable.read(tmp_path / f"a{ending}")
     assert again.words == TABLE.words
     np.testing.assert_array_equal(again.matrix, TABLE.matrix)
+
+
+WORDS = st.text(min_size=1, max_size=5).filter(lambda word: word.split() == [word] and "\ufeff" not in word)
+NUMBERS = st.floats(-(2.0**99), 2.0**99, width=32)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_any_table_comes_back(data: st.DataObject) -> None:
+    words = data.draw(st.lists(WORDS, min_size=1, max_size=6, unique=True))
+    size = data.draw(st.integers(1, 4))
+    rows = [[1.0, *data.draw(st.lists(NUMBERS, min_size=size, max_size=size))] for _ in words]  # 1.0 is no text
+    table = VectorTable(words, np.array(rows, np.float32))
+    with TemporaryDirectory() as folder:
+        for ending in (".bin", ".vec", ".vec.gz"):
+            table.save(Path(folder, f"a{ending}"))
+            again = VectorTable.read(Path(folder, f"a{ending}"))
+            assert again.words == words
+            # Text has six digits, and the binary form everything.
+            np.testing.assert_allclose(again.matrix, table.matrix, rtol=0.0 if ending == ".bin" else 5.1e-6, atol=1e-40)
 
 
 def test_files_larger_than_any_buffer_are_read_whole(tmp_path: Path) -> None:
