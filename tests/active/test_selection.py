@@ -80,3 +80,11 @@ def test_wrong_arguments(tagger: Tagger) -> None:
         select(tagger, [], 1, diversity=2)
     with pytest.raises(DovetailError, match="asks a model"):
         select(None, [], 1)
+    with pytest.raises(DovetailError, match="no measure 'odd'"):
+        select(tagger, [], 1, by="odd")
+
+
+@pytest.mark.parametrize("by", ["random", "margin"])
+def test_an_option_that_would_have_no_effect_is_refused(tagger: Tagger, by: str) -> None:
+    with pytest.raises(DovetailError, match=f"{by} does not grow with the length of a sentence"):
+        select(tagger, [], 1, by=by, discount=0.5)

@@ -45,6 +45,39 @@ def test_what_is_said_to_be_exact_is_the_best(engine, how, graph):
     assert_allclose(graph.wiring.values_of(found.answers)[spoken], found.all_values[spoken])
 
 
+def coupled(seed, scale, easy=False):
+    """Return a graph whose three couplings make a loop, with a component without loops beside it if ``easy``."""
+    rng, graph = np.random.default_rng(seed), Graph()
+    if easy:
+        words = tokens_of(graph.add(chain(rng, (2, 2), 3)), (2, 2))
+        graph.couple(Table(0.1 * rng.normal(size=(1, 3, 3)), own=True), words[[0]], words[[2]])
+    words = tokens_of(graph.add(chain(rng, (2, 3), 3)), (2, 3))
+    graph.couple(Table(scale * rng.normal(size=(3, 3, 3)), own=True), words[[0, 1, 0]], words[[2, 3, 4]])
+    return graph
+
+
+@pytest.mark.parametrize(("seed", "scale"), [(0, 2.0), (3, 1.0)])
+def test_dual_decomposition_goes_on_until_the_hardest_component_is_settled(seed, scale):
+    graph = coupled(seed, scale, easy=True)
+    first = graph.solve("dual", method="smooth", temperatures=(0.3,))
+    assert first.certain.tolist() == [True, False]
+    assert graph.solve("dual", method="smooth").exact
+
+
+@pytest.mark.parametrize("method", ["subgradient", "smooth", "both"])
+def test_dual_decomposition_takes_a_single_iteration(method):
+    graph = coupled(0, 2.0)
+    result, truth = graph.solve("dual", method=method, iterations=1), graph.solve("brute")
+    assert result.score <= truth.score <= result.bound + 1e-9
+
+
+def test_the_answer_of_belief_propagation_is_repaired():
+    # One round of messages leaves the answer at 16.89; when each structure answers the other, it is the best.
+    graph = coupled(4, 4.0)
+    result = graph.solve("bp", iterations=1, temperatures=(1.0,))
+    assert result.score == pytest.approx(graph.solve("brute").score)
+
+
 @some
 @given(graphs(hard=False))
 @pytest.mark.parametrize("engine", ["dual", "bp", "ilp"])

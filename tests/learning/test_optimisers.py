@@ -145,12 +145,64 @@ def test_adam_is_that_of_torch(problem: LogisticRegression) -> None:
         np.testing.assert_allclose(found, weight.detach().numpy(), rtol=5e-3)
 
 
-def test_adam_does_the_same_for_some_weights_and_for_all(problem: LogisticRegression) -> None:
+@pytest.mark.parametrize("optimiser", [Adam(limit=3, batch=7, decay=0.2), AdaGrad(limit=3, batch=7), SGD(limit=3)])
+def test_the_same_is_done_for_some_weights_and_for_all(problem: LogisticRegression, optimiser: SGD | Adam) -> None:
     dense = replace(problem, x=problem.x + 0.01)  # every item uses every weight
-    optimiser = Adam(limit=3, batch=7, decay=0.2)
     some = optimiser.minimise(dense, Prior(l2=0.4), np.zeros(12))
     every = optimiser.minimise(Whole(dense.x, dense.y), Prior(l2=0.4), np.zeros(12))
     np.testing.assert_allclose(some, every, rtol=1e-12)
+
+
+@dataclass
+class ConstantSlope:
+    """A loss whose gradient is always minus one, so that weights grow by the gain of each update."""
+
+    items: int
+    parameters: int = 1
+
+    def __post_init__(self) -> None:
+        self.history: list[float] = []
+
+    def touch(self, which: np.ndarray, sink: SparseGradient) -> None:
+        sink.items[0], sink.count = 0, 1
+
+    def accumulate(self, weight: np.ndarray, which: np.ndarray, sink: SparseGradient) -> float:
+        self.history.append(float(weight[0]))
+        sink.value[0] -= 1.0
+        return 0.0
+
+
+def test_the_gain_of_sgd_halves_after_as_many_passes_as_promised() -> None:
+    slopes = ConstantSlope(items=5)  # three batches a pass, the last of one item
+    weight = SGD(limit=9, batch=2, gain=0.4, halving=4.0).minimise(slopes, Prior(), np.zeros(1))
+    gains = np.diff([*slopes.history, float(weight[0])])
+    np.testing.assert_allclose(gains, 0.4 * 12 / (12 + np.arange(27)))
+    assert gains[12] == pytest.approx(0.2)
+
+
+def test_lbfgs_converges_much_faster_than_steepest_descent() -> None:
+    # Curvatures from 1 to 1,000: L-BFGS needs 81 iterations for what steepest descent has not after 300.
+    curvature = np.geomspace(1.0, 1e3, 30)
+
+    def quadratic(weight: np.ndarray) -> tuple[float, np.ndarray]:
+        return float(curvature @ (weight - 1.0) ** 2) / 2, curvature * (weight - 1.0)
+
+    weight = LBFGS(limit=120, tolerance=0.0).minimise(quadratic, Prior(), np.zeros(30))
+    assert quadratic(weight)[0] < 1e-6 * quadratic(np.zeros(30))[0]
+
+
+def test_with_l1_no_weight_moves_up_its_slope(problem: LogisticRegression) -> None:
+    """The safeguard of orthant-wise L-BFGS (Andrew and Gao 2007, section 3.2), by which every direction descends."""
+    dropped: list[int] = []
+
+    class Watched(LBFGS):
+        def _orthant_search(self, smooth, prior, state, slope, direction, length):  # type: ignore[no-untyped-def]
+            assert (direction * slope <= 0).all()
+            dropped.append(int(((direction == 0) & (slope != 0)).sum()))
+            return super()._orthant_search(smooth, prior, state, slope, direction, length)
+
+    Watched(limit=40, tolerance=1e-12).minimise(problem, Prior(l1=2.0), np.zeros(12))
+    assert sum(dropped) > 0  # else the problem would not need the safeguard
 
 
 def test_proximal_step_is_the_argmin() -> None:

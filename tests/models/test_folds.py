@@ -14,14 +14,15 @@ import pytest
 from dovetail.errors import DovetailError
 from dovetail.evaluate import entity_scores
 from dovetail.evaluate.counts import Counts
-from dovetail.learning.monitor import Progress
+from dovetail.learning.monitor import Monitor, Progress
 from dovetail.learning.tuning import FACTORS, likely_bias
 from dovetail.models.choices import f1_of, standard_error, summed
-from dovetail.models.folds import WITHIN, dealt, parts_of
+from dovetail.models.folds import WITHIN, CrossValidation, dealt, parts_of
 from dovetail.models.joint.estimator import JointParser
 from dovetail.models.linear.estimator import BALANCES, COARSE_BALANCES
 from dovetail.models.parser.estimator import Parser
 from dovetail.models.tagger.estimator import Tagger
+from dovetail.models.training import Run
 from dovetail.text.sentence import Sentence
 from tests.models.corpus import made
 from tests.models.kinds import KINDS
@@ -62,6 +63,15 @@ def test_documents_are_dealt_whole_unless_they_are_few() -> None:
     assert len(set(dealt(few, 5, seed=1)[:30].tolist())) == 5
     loose = [replace(s, document=None if i % 2 else i // 3) for i, s in enumerate(made(60))]
     assert Counter(dealt(loose, 5, seed=1).tolist()).keys() == set(range(5))
+
+
+def test_a_sentence_without_a_document_is_dealt_by_itself() -> None:
+    mixed = [Sentence(("a",), document=None if i < 6 else (i - 6) // 2) for i in range(26)]  # ten documents of two
+    dealings = [dealt(mixed, 5, seed) for seed in range(12)]
+    for number in range(6):
+        for other in range(number + 1, 26):
+            assert any(part[number] != part[other] for part in dealings), (number, other)
+    assert all(part[i] == part[i + 1] for part in dealings for i in range(6, 26, 2))
 
 
 def test_few_sentences_are_left_alone_and_of_many_few_parts_are_held_out() -> None:
@@ -162,6 +172,27 @@ def test_the_choice_is_that_of_models_trained_apart() -> None:
     assert np.allclose(found.model_.node.weight, whole.node.weight * np.float32(factor), rtol=1e-5)
     score = Counts(*summed(_biased(m, b, factor, bias) for m, b in models).tolist()).f1
     assert found.card_["cross_validated"] == pytest.approx(score)
+
+
+def test_the_first_score_within_half_a_standard_error_of_the_best_wins() -> None:
+    class KnownFold:
+        """A fold whose counts after each number of passes are known."""
+
+        ended, weight = False, np.zeros(1)
+
+        def advance(self, monitor: Any) -> Any:
+            return np.array([[100, 100, {10: 89, 20: 90, 30: 91, 40: 88}[monitor.passes]]])
+
+    def passes(optimiser: str) -> int:
+        estimator, run = quick(optimiser=optimiser, threads=1), Run(None, None, None, print)
+        validation = CrossValidation(estimator, run, [KnownFold()], 40)  # type: ignore[list-item]
+        for count in (10, 20, 30, 40):
+            validation._advance(count, Monitor())
+        return validation.kept[0].passes
+
+    # Half of the standard error of 91 is 1.43: 90 is as good, 89 is not.
+    assert passes("lbfgs") == 20
+    assert passes("adagrad") == 30
 
 
 def test_sentences_that_are_known_in_part_are_learnt_from_but_do_not_judge() -> None:

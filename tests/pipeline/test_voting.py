@@ -89,6 +89,13 @@ def test_heads_make_a_tree_or_are_one_of_those_voted_for():
     assert circle.winner("parts", 0.4) in [value for value, _ in circle.votes]
 
 
+def test_where_parts_do_not_fit_the_vote_with_most_parts_expected_to_be_right_wins():
+    # The most probable heads, "2" and "1", go round in a circle. Expected right: 1.5, 1.6 and 1.2 heads.
+    circle = ballot(["head"], (0.4, ("2", "0", "1")), (0.3, ("0", "1", "1")), (0.3, ("3", "1", "0")))
+    assert circle.winner("parts", 0.4).named() == {"head": ("0", "1", "1")}
+    assert circle.winner("answer", 0.4).named() == {"head": ("2", "0", "1")}
+
+
 def test_arguments_of_each_predicate_by_themselves():
     def frame(sense, *arguments):
         return Frame(1, sense, "sell", arguments)

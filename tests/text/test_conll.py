@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import io
 import textwrap
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dovetail.errors import DovetailError, InputError
@@ -12,7 +13,7 @@ from dovetail.text.conll import default_columns, read_conll, write_conll
 from dovetail.text.report import ReadReport, ReadWarning
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.tags import SCHEMES
-from tests.text.helpers import kilobytes_grown, tagged_sentences
+from tests.text.helpers import CELLS, kilobytes_grown, tagged_sentences
 
 
 def sentences(text: str, **options) -> list[Sentence]:
@@ -29,6 +30,8 @@ def test_columns_have_default_names():
     assert [default_columns(n)[-1] for n in (1, 2, 3, 7)] == ["word", "ner", "ner", "ner"]
     assert sentences("a NN B-NP B-X\n")[0].layers == {"pos": ("NN",), "chunk": ("B-NP",), "ner": ("B-X",)}
     assert sentences("a\nb\n")[0] == Sentence(("a", "b"))
+    assert default_columns(5) == ("word", "c1", "c2", "c3", "ner")
+    assert sentences("a NN x y B-X\n")[0].layers == {"c1": ("NN",), "c2": ("x",), "c3": ("y",), "ner": ("B-X",)}
 
 
 def test_columns_can_be_named_in_any_order():
@@ -167,6 +170,26 @@ def test_what_is_written_is_read_again(items, scheme):
     read = [s for d in read_conll(io.StringIO(text), scheme=scheme, report=ReadReport()) for s in d]
     assert [s.words for s in read] == [s.words for s in items]
     assert [s.layers["ner"] for s in read] == [s.layers["ner"] for s in items]
+
+
+COMMENTS = st.lists(CELLS.map("# {}".format), max_size=3)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(tagged_sentences(layers=("pos", "mood", "case", "x")), COMMENTS), min_size=1, max_size=4))
+def test_files_of_tabs_keep_all_layers_and_comments(items):
+    originals = [replace(sentence, comments=tuple(comments)) for sentence, comments in items]
+    columns = ("word", "pos", "mood", "case", "x", "ner")
+    read = sentences(written(originals, columns=columns), columns=columns, scheme=None)
+    assert read == originals
+    by_spaces = written([Sentence(("a",), {"pos": ("NN",)}, comments=("# told",))], separator=" ")
+    assert by_spaces == "a NN\n\n"  # where a comment could pass for a word
+
+
+@pytest.mark.parametrize(("separator", "what"), [("\t", "tab"), (" ", "space")])
+def test_what_cannot_be_in_a_cell_is_named(separator, what):
+    with pytest.raises(DovetailError, match=f"sentence 1 has a line end, a {what} or -DOCSTART- in a word or value"):
+        written([Sentence((f"a{separator}b",), {"ner": ("O",)})], separator=separator)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,9 @@ def cut(text: str, **options) -> list[str]:
         ("(It rained.) We left.", ["( It rained . )", "We left ."]),
         ("Well... maybe. Well... Maybe.", ["Well ... maybe .", "Well ...", "Maybe ."]),
         ("1. First thing. 2. Second.", ["1 . First thing .", "2 . Second ."]),
+        ("It rained in 1999. Then it stopped.", ["It rained in 1999 .", "Then it stopped ."]),
+        ("1999. Then it stopped.", ["1999 .", "Then it stopped ."]),
+        ("199. Then it stopped.", ["199 . Then it stopped ."]),
         ("Great! :) Thanks", ["Great ! :)", "Thanks"]),
         ("the end.Next one", ["the end .", "Next one"]),
         ("Visit example.com. Then go", ["Visit example.com .", "Then go"]),
@@ -41,6 +44,14 @@ def cut(text: str, **options) -> list[str]:
 )
 def test_sentences(text, sentences):
     assert cut(text) == sentences
+
+
+@pytest.mark.parametrize("text", ["At 5 p.m.", "5 p.m. The U.S.", "(in the U.S.)", "x Bros.\n\nThe U.S. (etc.)"])
+def test_a_split_period_has_its_own_character(text):
+    for sentence in segment(text, offset=3):
+        assert [text[a - 3 : b - 3] for a, b in sentence.offsets] == list(sentence.words)
+        assert "." in sentence.words
+        assert sentence.raw == text[sentence.offsets[0][0] - 3 : sentence.offsets[-1][1] - 3]
 
 
 def test_only_blank_lines_end_sentences_if_told_so():
