@@ -122,6 +122,9 @@ _HOMES = dict(_KINDS.values()) | {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    from dovetail.spellings import present
+
+    name = str(present("python", name, "dovetail", warn=3))
     if name not in __all__:
         raise AttributeError(f"module 'dovetail' has no attribute {name!r}")
     if name not in _HOMES:

@@ -19,3 +19,7 @@ class InputError(DovetailError):
 
 class ModelFileError(DovetailError):
     """A model file that cannot be used: corrupt, truncated, foreign or of a newer version."""
+
+
+class NewerVersionWarning(UserWarning):
+    """A file says something under names that this version does not know; what they mean is left out."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dovetail.errors import ModelFileError
 from dovetail.modelcoding import coded, decoded
 from dovetail.shipped import located
+from dovetail.spellings import OLD_SPELLINGS, respelled_header
 from dovetail.text.files import atomic_writer
 
 FORMAT = "dovetail-model"
@@ -86,6 +87,9 @@ def load_model(path: str | Path, kind: str | None = None) -> tuple[dict[str, Any
         arrays = decoded(arrays, header.pop("coded", {}))
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError):
         raise ModelFileError(f"{path}: the arrays are damaged; copy or train the model again") from None
+    for old, new in OLD_SPELLINGS["arrays"].items():
+        for name in [name for name in arrays if f".{name}".endswith(f".{old}")]:
+            arrays[name.removesuffix(old) + str(new)] = arrays.pop(name)
     return header, arrays
 
 
@@ -160,7 +164,7 @@ def _header(path: str | Path, data: NDArray[np.uint8]) -> tuple[dict[str, Any], 
     if check != f"{zlib.crc32(text.encode('utf-8', 'surrogatepass')):08x}":
         raise damaged
     try:
-        header = json.loads(text)
+        header = respelled_header(json.loads(text))
         if header["format"] != FORMAT:
             raise foreign
         version = int(header["version"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
+from typing import Any
+
+from dovetail.spellings import present
 
 
 def open_room(package: str) -> None:
@@ -17,7 +19,9 @@ def open_room(package: str) -> None:
     'dovetail.text.brackets'
     """
 
-    def find(name: str) -> ModuleType:
+    def find(name: str) -> Any:
+        if (new := present("python", name, package, warn=3)) != name:
+            return getattr(sys.modules[package], str(new))
         if name.startswith("_") or find_spec(f"{package}.{name}") is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return import_module(f"{package}.{name}")

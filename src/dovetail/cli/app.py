@@ -35,6 +35,7 @@ from dovetail.cli import (
     two_languages,
 )
 from dovetail.cli.command import Commands
+from dovetail.spellings import present
 from dovetail.version import __version__
 
 app = Commands(
@@ -90,6 +91,10 @@ def run_command(arguments: list[str]) -> None:
     """Run one command; failures are raised."""
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # rather a question mark than no answer on an ASCII terminal
+    for many in (2, 1):
+        name = " ".join(arguments[:many])
+        if (now := present("command", name, warn=1)) != name:
+            arguments = str(now).split() + arguments[many:]
     command = typer.main.get_command(app)
     if (asked := os.environ.get(completion.VARIABLE)) is not None:
         typers: Any = typer.completion  # which does not say what it exports

@@ -14,6 +14,7 @@ from dovetail.cli.config import save_config, with_config
 from dovetail.cli.examples import EXAMPLES
 from dovetail.cli.options import Function, spelled_out
 from dovetail.cli.paths import Reads, check_paths, roles
+from dovetail.spellings import present
 
 GROUPS = {
     "Data": (
@@ -70,7 +71,10 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Data that is given twice is refused, unless it may be repeated: what came first would be lost."""
         assert self.callback is not None
-        args = with_config(self, ctx, args, roles(inspect.unwrap(self.callback)))
+        split = [arg.partition("=") for arg in args[: args.index("--") if "--" in args else None]]
+        place = ctx.command_path.removeprefix("dovetail ")
+        now = [f"{present('option', name, place, warn=1)}{equals}{value}" for name, equals, value in split]
+        args = with_config(self, ctx, now + args[len(now) :], roles(inspect.unwrap(self.callback)))
         for option in self._repeated(ctx, list(args)):
             raise typer.BadParameter("given more than once, and only one can be used", ctx, option)
         return super().parse_args(ctx, args)

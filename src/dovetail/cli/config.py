@@ -19,6 +19,7 @@ from typing import Any
 from dovetail.cli.options import option
 from dovetail.cli.paths import Reads, Writes
 from dovetail.errors import InputError
+from dovetail.spellings import present
 
 CONFIG = option("TOML", "Options from this file, NAME = VALUE; those given here win.", Reads(inside=False),
                 flag="--config")  # fmt: skip
@@ -61,7 +62,8 @@ def read_config(path: str | Path) -> dict[str, Any]:
 def _param(command: Any, key: str, path: str | Path) -> Any:
     """The parameter that a key names."""
     known = {one[2:]: p for p in command.params for one in p.opts if one.startswith("--") and p.name not in NOT_SAVED}
-    if (found := known.get(key.replace("_", "-"))) is not None:
+    now = str(present("option", f"--{key.replace('_', '-')}", _title(command), warn=1))
+    if (found := known.get(now[2:])) is not None:
         return found
     near = get_close_matches(key.replace("_", "-"), known, 1, 0.5)
     advice = f"did you mean {near[0]!r}?" if near else f"see dovetail {_title(command)} --help"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def run() -> None:
     try:
         import signal
 
+        warnings.formatwarning = lambda message, *where: f"dovetail: warning: {message}\n"
         signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
         code = main(sys.argv[1:])
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while Python closes down ends it without a traceback

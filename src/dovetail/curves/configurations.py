@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.errors import DovetailError, InputError
+from dovetail.spellings import respelled
 from dovetail.text.files import read_whole
 
 KINDS = ("tagger", "segmenter")
@@ -89,7 +90,7 @@ def _divided(settings: Mapping[str, Any], known: Mapping[str, Any], kind: str) -
 
     own: dict[str, Any] = {}
     resources: dict[str, Any] = {}
-    for name, value in settings.items():
+    for name, value in respelled("settings", settings, kind).items():
         if name in known:
             own[name] = _of_kind(name, value, known[name])
         elif name in FROM_FILES:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from dovetail.errors import DovetailError, InputError
+from dovetail.spellings import known
 
 Entry = TypeVar("Entry", bound=Any)
 """A dataclass with a ``fingerprint``, whose other fields JSON can hold."""
@@ -27,8 +28,8 @@ class Log(Generic[Entry]):
             if not line.rstrip().endswith("}"):  # the last line of work that was killed while it wrote
                 continue
             try:
-                entry = kind(**json.loads(line))
-            except (ValueError, TypeError):
+                entry = kind(**known("log", json.loads(line), [f.name for f in fields(kind)], path, kind.__name__))
+            except (ValueError, TypeError, AttributeError):
                 if number == len(lines):  # torn where an inner object ends: it is cut off before more is added
                     self._torn = len(line.encode())
                     continue

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dovetail.errors import DovetailError, InputError
+from dovetail.spellings import known, respelled
 
 State = Literal["done", "skipped", "flagged", "undone"]
 STATES: tuple[State, ...] = ("done", "skipped", "flagged", "undone")
@@ -114,18 +115,21 @@ def open_store(path: Path, task: str, labels: Sequence[str]) -> Store:
 
 def _load(store: Store, data: bytes) -> None:
     lines = data.split(b"\n")
-    header = _parsed(lines[0])
-    if header is None or "dovetail-label" not in header:
+    header = respelled("labels", _parsed(lines[0]))
+    if "dovetail-label" not in header:
         raise InputError("this is no file of dovetail label; name another --output", store.path, 1)
+    if header["dovetail-label"] != VERSION:
+        raise InputError("this file is of a newer dovetail; upgrade dovetail, or name another --output", store.path, 1)
+    header = known("labels", header, ("dovetail-label", "task", "labels"), store.path)
     if header.get("task") != store.task:
         raise InputError(f"this file is of --task {header.get('task')}; name another --output", store.path, 1)
-    known = [str(label) for label in header.get("labels", [])]
-    store.labels = tuple(dict.fromkeys([*known, *store.labels]))
+    labels = [str(label) for label in header.get("labels", [])]
+    store.labels = tuple(dict.fromkeys([*labels, *store.labels]))
     last = max(number for number, line in enumerate(lines) if line.strip())
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
-        given = _parsed(line)
+        given = known("labels", _parsed(line), {"point", *(f.name for f in fields(Entry))}, store.path)
         entry, point = _entry(given), _point(given)
         if entry is not None:
             store.entries.append(entry)
@@ -137,30 +141,27 @@ def _load(store: Store, data: bytes) -> None:
             store.warnings.append(f"{store.path}:{number}: {what}, left out")
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parsed(line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
-def _entry(given: dict[str, Any] | None) -> Entry | None:
+def _entry(given: dict[str, Any]) -> Entry | None:
     """The entry of a line, None if it is none."""
-    if given is None:
-        return None
     words, state = given.get("words"), given.get("state")
     right: Callable[[Any], bool] = lambda one: isinstance(one, list) and all(isinstance(w, str) for w in one)  # noqa: E731
     if not right(words) or state not in STATES or not isinstance(given.get("annotator"), str):
         return None
     if state == "done" and not isinstance(given.get("answer"), list):
         return None
-    names = {f.name for f in fields(Entry)}
-    return Entry(**{k: v for k, v in given.items() if k in names} | {"words": tuple(given["words"])})
+    return Entry(**{k: v for k, v in given.items() if k != "point"} | {"words": tuple(given["words"])})
 
 
-def _point(given: dict[str, Any] | None) -> list[float] | None:
-    found = (given or {}).get("point")
+def _point(given: dict[str, Any]) -> list[float] | None:
+    found = given.get("point")
     right = isinstance(found, list) and len(found) == 5 and all(isinstance(one, int | float) for one in found)
     return found if right else None
 

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from dovetail.errors import DovetailError
+from dovetail.spellings import respelled
 from dovetail.text.files import atomic_writer
+
+
+class _State(dict[str, Any]):
+    """The arrays of a checkpoint; a lack of one is an error that a user understands."""
+
+    def __missing__(self, name: str) -> Any:
+        raise DovetailError(f"the checkpoint has no {name!r}: it is of another version; delete it to start anew")
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ class Checkpoint:
             raise DovetailError(
                 f"{self.path}: the checkpoint is of a run with other data or settings; delete it, or use the same ones"
             )
-        return state
+        return _State(respelled("state", state))
 
     def remove(self) -> None:
         """Delete the file, once training is done."""

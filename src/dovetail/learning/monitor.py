@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.spellings import known
 from dovetail.structures.contract import Floats
 
 
@@ -63,6 +64,7 @@ class Monitor:
     started: float = field(default_factory=time.perf_counter)
     saved: float = field(default_factory=time.perf_counter)
     resumed_at: int | None = None
+    restored: dict[str, Any] = field(default_factory=dict)
 
     def after_pass(
         self,
@@ -75,6 +77,7 @@ class Monitor:
         """Report, score, save; True means stop."""
         if self.resumed_at is None:
             self.resumed_at = iteration - 1
+            known("state", self.restored, [*(state() if self.restored else ()), *self.arrays()], "the checkpoint")
         dev = None
         stop = self.interrupted
         if self.dev_score is not None and (iteration % self.dev_every == 0 or iteration == limit or stop):
@@ -104,7 +107,7 @@ class Monitor:
 
     def restore(self, arrays: dict[str, Any]) -> None:
         """Take up a run where a checkpoint left it."""
-        self.best = arrays.get("monitor.best")
+        self.restored, self.best = dict.fromkeys(arrays), arrays.get("monitor.best")
         self.best_dev, self.since_best = float(arrays["monitor.best_dev"]), int(arrays["monitor.since_best"])
 
     def result(self, weights: Floats) -> Floats:

@@ -17,6 +17,7 @@ import numpy as np
 from dovetail.models.answer import Answer
 from dovetail.models.batching import in_batches
 from dovetail.models.layers import LayerTaggers, unmarked
+from dovetail.spellings import OfKind
 from dovetail.text.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Generators = Sequence[np.random.Generator]
 
 
-class Annotator:
+class Annotator(OfKind):
     """What an ``Estimator`` can do as a stage of a pipeline."""
 
     model_: Any

@@ -29,6 +29,7 @@ from dovetail.models.inputs import annotated, as_sentences, check_count, check_t
 from dovetail.models.layers import LayerTaggers
 from dovetail.models.settings import setting_of
 from dovetail.models.training import Run, Training
+from dovetail.spellings import known, original, respelled
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
@@ -53,8 +54,6 @@ NOT_STORED = frozenset({"threads", "resources", "clusters", "noise_text"})
 class Estimator(Annotator):
     """A dataclass whose fields are its settings; those that training sets are no arguments of its constructor."""
 
-    kind: ClassVar[str]
-    """What model files say of it."""
     batch_size: ClassVar[int] = 100_000
     """How much text is scored at once, in tokens unless ``_size`` counts otherwise."""
     dev_every: ClassVar[int] = 10
@@ -64,11 +63,6 @@ class Estimator(Annotator):
     card_: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     layers_: LayerTaggers = field(default_factory=LayerTaggers, init=False, repr=False)
     """What predicts the layers that the model reads, where text has none."""
-
-    @classmethod
-    def stored_kind(cls) -> str:
-        """What model files say that it is."""
-        return cls.kind
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; if ``deep``, with those of models among them as ``name__setting``."""
@@ -82,7 +76,7 @@ class Estimator(Annotator):
     def set_params(self, **settings: Any) -> Self:
         """Change settings; they take effect at the next ``fit``."""
         known = self.get_params()
-        for name, value in settings.items():
+        for name, value in respelled("settings", settings, *self._places(), warn=4).items():
             if name not in known:
                 raise ValueError(f"no setting {name!r}; there are {', '.join(known)}")
             outer, _, inner = name.partition("__")
@@ -277,7 +271,9 @@ class Estimator(Annotator):
         if run.checkpoint is None:
             return None
         every = {name: v for name, v in self.get_params().items() if not isinstance(v, Estimator)}
-        settings = {name: value for name, value in every.items() if name.rpartition("__")[2] not in FREE}
+        hashed = {name: value for name, value in every.items() if name.rpartition("__")[2] not in FREE}
+        places = {name: getattr(self, name.rpartition("__")[0], self)._places() for name in hashed}
+        settings = {original("settings", name, *places[name]): value for name, value in hashed.items()}
         return Checkpoint.of(run.checkpoint, settings, *training.fingerprint(), start)
 
     @contextmanager
@@ -447,20 +443,25 @@ class Estimator(Annotator):
         """Read a model file. Python functions that served as templates are given again, by the same names."""
         header, arrays = load_model(path, cls.stored_kind())
         with fitting(path):
-            return cls.unpacked(header, arrays, functions)
+            return cls.unpacked(header | {"file": str(path)}, arrays, functions)
 
     @classmethod
     def unpacked(cls, header: dict[str, Any], arrays: Arrays, functions: Sequence[Callable[..., Any]] = ()) -> Self:
         """From what ``packed`` gave."""
-        known = {f.name for f in fields(cls) if f.init} - NOT_STORED
-        told = dict(header["settings"])
-        if "agree" in told and "consistency" in known:  # of files of version 0.1
-            told["consistency"] = "agree" if told["agree"] else "none"
-        made = cls(**{name: value for name, value in told.items() if name in known})
+        made = cls(**cls.settings_in(header["settings"], header.get("file", "a model inside the model file")))
         made.card_ = header.get("card", {})
         made._unpack(header, arrays, [call(f) for f in functions])
         made.layers_ = LayerTaggers.unpacked(header, arrays)
         return made
+
+    @classmethod
+    def settings_in(cls, stored: dict[str, Any], where: str) -> dict[str, Any]:
+        """Return the settings of a model file; a warning tells which of them this version does not know."""
+        names, told = {f.name for f in fields(cls) if f.init}, dict(stored)
+        if "consistency" in names and "agree" in told:  # of files of version 0.1
+            told["consistency"] = "agree" if told.pop("agree") else "none"
+        found = known("settings", told, names, where, cls.stored_kind())
+        return {name: value for name, value in found.items() if name not in NOT_STORED}
 
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
         """Set what training sets."""

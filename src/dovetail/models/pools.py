@@ -69,7 +69,9 @@ class Pooling:
         state = saved.load() if saved is not None else None
         if self.plan.kind == "elitist":
             return self._rivals(start, saved, state)
-        done = [] if state is None else list(state.pop(DONE))
+        done = [] if state is None else list(state[DONE])
+        if state is not None:
+            del state[DONE]
         while len(done) < self.plan.experts:
             number = len(done)
             self.doing(f"training expert {number + 1} of {self.plan.experts}")

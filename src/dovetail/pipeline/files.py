@@ -30,6 +30,7 @@ from dovetail.models.base import Estimator, fitting
 from dovetail.models.tagging import prefixed
 from dovetail.pipeline.stage import Stage
 from dovetail.shipped import located
+from dovetail.spellings import known, respelled
 from dovetail.version import __version__
 
 if TYPE_CHECKING:
@@ -71,10 +72,11 @@ def load(cls: type[P], path: str | Path, functions: Functions) -> P:
         return read_toml(cls, Path(path), functions)
     header, arrays = load_model(path, cls.kind)
     with fitting(path):
-        models = [_unpacked(header_, prefixed(arrays, f"{i}.")) for i, header_ in enumerate(header["models"])]
+        models = [
+            _unpacked({**own, "file": str(path)}, prefixed(arrays, f"{i}.")) for i, own in enumerate(header["models"])
+        ]
         stages = [_stage(about, models, functions, path) for about in header["stages"]]
-        settings = {name: value for name, value in header["settings"].items() if name in SETTINGS}
-        return cls(stages, **settings)
+        return cls(stages, **known("settings", header["settings"], SETTINGS, path, cls.kind))
 
 
 def _front() -> Any:
@@ -113,6 +115,7 @@ def read_toml(cls: type[P], path: Path, functions: Functions) -> P:
         raise InputError(f"cannot be read: {error.strerror}", path) from None
     except ValueError as error:
         raise InputError(f"not a TOML file in UTF-8: {error}", path) from None
+    given = respelled("settings", given, cls.kind)
     stages = given.pop("stages", None)
     if not isinstance(stages, list) or not all(isinstance(one, dict) for one in stages) or not stages:
         raise InputError('there are no stages; each is a table: [[stages]], name = "pos", model = "FILE"', path)
@@ -129,6 +132,7 @@ def read_toml(cls: type[P], path: Path, functions: Functions) -> P:
 
 def _told_stages(about: dict[str, Any], path: Path, functions: Functions) -> list[Stage]:
     """The stages that a table of a TOML file is: one, or those of a model that is unfolded."""
+    about = respelled("settings", about, "stage")
     if unknown := [name for name in about if name not in OF_STAGE]:
         raise DovetailError(f"a stage has no {unknown[0]!r}; it has {', '.join(OF_STAGE)}")
     if not isinstance(name := about.get("name"), str):

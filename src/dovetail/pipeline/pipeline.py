@@ -20,6 +20,7 @@ from dovetail.pipeline.sources import Source
 from dovetail.pipeline.stage import Stage, in_order, parents
 from dovetail.pipeline.values import as_answer, without, written
 from dovetail.pipeline.voting import Ballot
+from dovetail.spellings import OfKind, respelled
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 
@@ -62,7 +63,7 @@ class Posterior:
 
 
 @dataclass(eq=False)
-class Pipeline:
+class Pipeline(OfKind):
     """Stages that read what others write, in any directed acyclic graph.
 
     ``strategy``: ``greedy`` passes on the best answer of each stage; ``kbest`` its ``k`` best, 10 unless said, and the
@@ -110,11 +111,6 @@ class Pipeline:
         stages = [Stage(name, one, source=(model, i)) for i, (name, one) in enumerate(zip(names, made, strict=True))]
         return cls(stages, **settings)
 
-    @classmethod
-    def stored_kind(cls) -> str:
-        """What files say that it is."""
-        return cls.kind
-
     # settings, as of any model
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -124,7 +120,7 @@ class Pipeline:
     def set_params(self, **settings: Any) -> Self:
         """Change settings; the number of threads is that of all models."""
         known = self.get_params()
-        for name, value in settings.items():
+        for name, value in respelled("settings", settings, *self._places(), warn=4).items():
             if name not in known:
                 raise ValueError(f"no setting {name!r}; there are {', '.join(known)}")
             setattr(self, name, in_order(value) if name == "stages" else value)

@@ -23,6 +23,7 @@ from dovetail.serve.failures import Refused, busy, encodable, what_is_invalid
 from dovetail.serve.fields import Given
 from dovetail.serve.gate import NDJSON
 from dovetail.serve.roster import Served
+from dovetail.spellings import respelled
 from dovetail.text.jsonl import compact_json
 from dovetail.text.sentence import Document
 
@@ -168,6 +169,7 @@ class _Lines(Response):
             if line is None:
                 raise Refused(413, TOO_LONG)
             value = parse_json(line, "this line")
+            value = respelled("request", value, "/batch") if isinstance(value, dict) else value
             if isinstance(value, dict) and "id" in value:
                 about = {"id": value.pop("id")} | about
             asked = Given.model_validate({"text": value} if isinstance(value, str) else value)

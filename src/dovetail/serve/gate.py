@@ -6,9 +6,11 @@ A plain ASGI application around another one: no thread, no copy of streams.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from time import perf_counter
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
@@ -18,6 +20,7 @@ from dovetail.serve.bodies import Gone, parse_json, read_body, too_large
 from dovetail.serve.failures import Refused, busy
 from dovetail.serve.guard import SAFE, Guard, token_in
 from dovetail.serve.metrics import Metrics
+from dovetail.spellings import respelled
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -54,13 +57,8 @@ class Gate:
     """The application with the gate before it."""
 
     def __init__(self, app: ASGIApp, guard: Guard, limits: Limits, streamed: Collection[str], metrics: Metrics) -> None:
-        self.app, self.guard, self.limits, self.streamed, self.metrics = (
-            app,
-            guard,
-            limits,
-            frozenset(streamed),
-            metrics,
-        )
+        self.app, self.guard, self.limits, self.metrics = app, guard, limits, metrics
+        self.streamed = frozenset(streamed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -102,6 +100,9 @@ class Gate:
         self.guard.check_site(method, headers)
         if self.metrics.running > self.limits.requests and path not in UNCOUNTED:
             raise busy(f"{self.limits.requests} requests are at work already")
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        if (fields := respelled("request", query, path)) != query:
+            scope["query_string"] = urlencode(fields).encode()
         if method not in SAFE:
             receive = await self._checked_body(path, headers, receive)
         await self.app(scope, receive, send)
@@ -136,7 +137,9 @@ class Gate:
         except TimeoutError:
             told = f"the body did not arrive within {self.limits.seconds:g} s"
             raise Refused(408, told, {"Connection": "close"}) from None
-        parse_json(body)
+        value = parse_json(body)
+        if isinstance(value, dict) and (fields := respelled("request", value, path)) != value:
+            body = json.dumps(fields).encode()
         return _once(body, receive)
 
 

@@ -22,7 +22,6 @@ from dovetail.version import __version__
 
 PATIENCE = 2
 """Scores without improvement after which trials of L-BFGS stop: what comes later differs little between settings."""
-RESOURCES = frozenset({"resources", "clusters"})
 NO_RUN = Run(None, None, None, lambda what: None)
 
 

@@ -33,6 +33,7 @@ from dovetail.models.aligner.sampling_kernels import Cells
 from dovetail.models.aligner.settings import AlignerSettings
 from dovetail.models.aligner.symmetrise import WAYS, best_links
 from dovetail.models.settings import setting_of
+from dovetail.spellings import OfKind, known
 from dovetail.text.bitext import Pair
 from dovetail.text.links import Link
 from dovetail.version import __version__
@@ -56,7 +57,7 @@ class Linked(list[Link]):
 
 
 @dataclass(kw_only=True, eq=False)
-class Aligner(AlignerSettings):
+class Aligner(AlignerSettings, OfKind):
     """Links the words of sentences and their translations, with a probability for each link.
 
     >>> from dovetail.models.aligner.aligner import Aligner
@@ -71,9 +72,8 @@ class Aligner(AlignerSettings):
     def __post_init__(self) -> None:
         self.lexicon_: Lexicon | None = None
         for field in fields(self):
-            known = setting_of(field)
-            if known is not None:
-                known.check(field.name, getattr(self, field.name))
+            if (one := setting_of(field)) is not None:
+                one.check(field.name, getattr(self, field.name))
         self.model_: AlignerModel | None = None
 
     def fit(self, pairs: Iterable[Pair], *, told: Told | None = None) -> Aligner:
@@ -189,11 +189,6 @@ class Aligner(AlignerSettings):
             some = _Some.of(cells, found, low, high)
             yield from some.soft(self.threshold) if self.symmetrise == "soft" else some.hard(self.symmetrise)
 
-    @classmethod
-    def stored_kind(cls) -> str:
-        """What its files say that they are."""
-        return cls.kind
-
     def save(self, path: str | Path) -> None:
         """Write settings and counts to one file."""
         settings = {k: v for k, v in asdict(self).items() if k != "threads"}
@@ -205,11 +200,10 @@ class Aligner(AlignerSettings):
         """An aligner from a file; settings that say how links are found may be changed."""
         header, arrays = load_model(path, cls.kind)
         try:
-            settings = dict(header["settings"])
-            known = {field.name for field in fields(cls)}
-            aligner = cls(**{k: v for k, v in settings.items() if k in known} | changed)
+            names = {field.name for field in fields(cls)}
+            aligner = cls(**known("settings", header["settings"], names, path, cls.kind) | changed)
             aligner.model_ = AlignerModel.from_arrays(arrays)
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise ModelFileError(f"{path}: the file is damaged ({error}); copy or train it again") from None
         return aligner
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from dovetail.errors import DovetailError
@@ -112,9 +112,8 @@ class MultiDomainTagger(TaggerDomainSettings, CompactEstimator, MultiDomain):
         return super()._stored_settings() | {"tagger": self._one(None)._stored_settings()}
 
     def _unpack(self, header: dict[str, Any], arrays: Arrays, functions: Sequence[Any]) -> None:
-        known = {f.name for f in fields(Tagger) if f.init}
         self.model_ = DomainModel.from_file(header, arrays, functions)
-        self.tagger = Tagger(**{k: v for k, v in header["settings"]["tagger"].items() if k in known})
+        self.tagger = Tagger(**Tagger.settings_in(header["settings"]["tagger"], header.get("file", self.kind)))
         self.tagger.features = self.model_.shared.features
 
 

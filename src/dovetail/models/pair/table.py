@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dovetail.errors import DovetailError, InputError
+from dovetail.spellings import known
 from dovetail.structures.contract import Floats, Integers
 from dovetail.text.files import open_target, open_text
 
@@ -83,10 +83,10 @@ class TypeTable:
         with open_text(path) as reader:
             text = "\n".join(reader)
         try:
-            told: dict[str, Any] = json.loads(text)
+            told = known("log", json.loads(text), ("source", "target", "counts"), path, cls.__name__)
             source, target = (tuple(map(str, told[side])) for side in ("source", "target"))
             counts = np.array(told["counts"], np.float64)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError("this is no table of types; annotate-pair --save-table writes one", path) from None
         if counts.shape != (len(source), len(target)) or not np.isfinite(counts).all() or (counts < 0).any():
             raise InputError("the counts do not fit the types; count the table again", path)
