@@ -41,8 +41,14 @@ MODELS = ROOT / "tests" / "data" / "models"
 sys.path.insert(0, str(ROOT / "tools"))
 names: Any = import_module("names")
 sys.path.pop(0)
-EXTRAS = {"header": ("torch",), "arrays": ("torch",), "request": ("fastapi",), "answer": ("fastapi",)}
-EXTRAS["python"] = ("torch", "spacy", "fastapi")
+NEURAL, SERVED = ("torch", "transformers"), ("fastapi", "httpx")
+EXTRAS = {
+    "header": NEURAL,
+    "arrays": NEURAL,
+    "request": SERVED,
+    "answer": SERVED,
+    "python": ("torch", "spacy", "fastapi"),
+}
 
 Rename = Callable[..., None]
 

@@ -31,15 +31,19 @@ sys.path.insert(0, str(ROOT))
 FOLDER = ROOT / "tests" / "data" / "names"
 
 import dovetail  # noqa: E402
+from dovetail.errors import DovetailError  # noqa: E402
 from dovetail.spellings import OLD_SPELLINGS, OfKind, present  # noqa: E402
 
 Names = dict[str, list[str]]
 """Names by the place where they stand."""
 
-DATA = frozenset({"checksums", "same", "coded", "domains", "resources", "layers", "rarity", "endings", "senses"})
+DATA = (
+    "checksums", "same", "coded", "domains", "resources", "layers", "rarity", "words.words", "words.endings",
+    "words.senses", "words.senses.*",
+)  # fmt: skip
 """Objects of headers whose keys are data: layers, lemmas, names of arrays."""
-FREE = frozenset({"card"})
-"""Objects of headers whose names are the user's own."""
+FREE = ("card", "config")
+"""Objects of headers whose names are the user's own, or another library's."""
 PACKAGES = ("dovetail", *(f"dovetail.{name}" for name in ("joint", "serve", "spacy", "torch")))
 """Packages with public names, beside those that ``dovetail.__all__`` has."""
 
@@ -72,30 +76,37 @@ def small_models() -> Iterator[Path]:
 
 
 @cache
-def written_files() -> list[tuple[dict[str, Any], list[str]]]:
-    """Return the header and the names of the arrays of each small model, as this version writes them."""
-    from dovetail.errors import DovetailError
-    from dovetail.modelfile import load_model
+def written_files() -> list[tuple[dict[str, Any], Iterable[str]]]:
+    """Return the header and the names of the arrays of each small model, as this version writes them.
 
-    found = []
+    The whole file is written of the first model of each kind, as it is and compact.
+    """
+    found: list[tuple[dict[str, Any], Iterable[str]]] = []
+    seen = set()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         for file in small_models():
             try:
-                model = dovetail.load(file)
+                model: Any = dovetail.load(file)
             except DovetailError as error:
                 if "function" in str(error):  # one of the user's own, which no file holds
                     continue
                 raise
-            ways: list[dict[str, Any]] = [{}]
-            if "compact" in inspect.signature(model.save).parameters:
-                ways.append({"compact": True})
-            for way in ways:
-                model.save(path, **way)
-                size = int.from_bytes(path.read_bytes()[:8], "little")
-                entry = json.loads(path.read_bytes()[8 : 8 + size])["__metadata__"]["dovetail"]
-                found.append((json.loads(entry[8:]), sorted(load_model(path)[1])))
+            if hasattr(model, "packed"):
+                found += [model.packed(), model.packed(compact=True)]
+            if not hasattr(model, "packed") or model.stored_kind() not in seen:
+                seen.add(model.stored_kind())
+                for compact in {False, "compact" in inspect.signature(model.save).parameters}:
+                    model.save(path, **({"compact": True} if compact else {}))
+                    found.append(file_names(path))
     return found
+
+
+def file_names(path: Path) -> tuple[dict[str, Any], Iterable[str]]:
+    """Return the header of a model file as it stands there, and the names of the arrays."""
+    data = path.read_bytes()
+    described = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    return json.loads(described.pop("__metadata__")["dovetail"][8:]), described
 
 
 def header() -> Names:
@@ -113,7 +124,7 @@ def note_header(value: Any, kind: str, outer: str, found: dict[str, set[str]]) -
     if isinstance(value, dict):
         own = "kind" in value
         kind, outer = (str(value["kind"]), "") if own else (kind, outer)
-        data = not own and outer.rstrip(".").rpartition(".")[2] in DATA
+        data = not own and f".{outer}".endswith(tuple(f".{one}." for one in DATA))
         for name, inner in value.items():
             path = f"{outer}{'*' if data else name}"
             found.setdefault(kind, set()).add(path)
@@ -122,10 +133,11 @@ def note_header(value: Any, kind: str, outer: str, found: dict[str, set[str]]) -
 
 
 def arrays() -> Names:
-    """Return the names of arrays by the kind of model, numbers as #."""
+    """Return the names of arrays by the kind of model, numbers as #, without those inside encoders of others."""
     found: dict[str, set[str]] = {}
     for about, names in written_files():
-        found.setdefault(about["kind"], set()).update(re.sub(r"\d+", "#", name) for name in names)
+        own = (name for name in names if "network.encoder.model." not in name)
+        found.setdefault(about["kind"], set()).update(re.sub(r"\d+", "#", name) for name in own)
     return sorted_names(found)
 
 
