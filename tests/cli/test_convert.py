@@ -7,6 +7,7 @@ import pytest
 import dovetail
 from dovetail.text.formats import FORMATS
 from tests.cli.conftest import Run
+from tests.extras import of_formats, requires
 
 LINES = """{"doc": "a", "words": ["Ada", "met", "Bob"], "entities": [[0, 1, "PER"], [2, 3, "PER", 0.5]], "tree": "(S (X (N Ada) (V met)) (N Bob))"}
 {"doc": "b", "words": ["It", "rained"], "entities": [], "tree": "(S (N It) (V rained))"}
@@ -19,7 +20,7 @@ def given(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("brackets", "text", "tmx")])
+@pytest.mark.parametrize("name", of_formats(name for name in FORMATS if name not in ("brackets", "text", "tmx")))
 def test_into_every_format_and_back(run: Run, given, name):
     folder = name in ("brat", "webanno")
     out = given / ("out" if folder else f"out{FORMATS[name].suffixes[0]}")
@@ -76,6 +77,7 @@ def test_what_cannot_be_converted(run: Run, given, monkeypatch, arguments, messa
     assert not (given / "out.conll").exists()
 
 
+@requires("spacy")
 def test_broken_input_leaves_nothing(run: Run, given):
     (given / "bad.csv").write_text('text,spans\na,"[[0, 9, ""X""]]"\n')
     code, _, told = run("convert", given / "bad.csv", given / "out.spacy")

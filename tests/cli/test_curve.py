@@ -15,6 +15,7 @@ import pytest
 from dovetail.cli.curve import describe_seconds, seconds_left
 from dovetail.curves.runs import Run as Finished
 from tests.cli.conftest import Run
+from tests.extras import requires
 
 
 def arguments(command: str, data: Path, output: Path, *more: object) -> list[object]:
@@ -28,6 +29,7 @@ def configs(data: Path) -> list[str]:
     return ["--config", f"small={small}", "--config", f"stiff={small},l2=50"]
 
 
+@requires("matplotlib")
 def test_curve(run: Run, data: Path, tmp_path: Path, configs: list[str]) -> None:
     output = tmp_path / "curve"
     code, out, err = run(*arguments("curve", data, output, *configs, "--sizes", "10,25,all", "--draws", 2))
@@ -61,6 +63,7 @@ def test_curve_goes_on_and_tells_of_strangers(run: Run, data: Path, tmp_path: Pa
     assert "left out 4 runs of other data, settings or sizes" in other.err
 
 
+@requires("matplotlib")
 def test_curve_from_a_file_of_configurations(run: Run, data: Path, tmp_path: Path) -> None:
     config = tmp_path / "configs.toml"
     config.write_text(f"[loose]\nfeatures = '{data / 'features.toml'}'\niterations = 5\n")
@@ -78,7 +81,7 @@ def test_curve_from_a_file_of_configurations(run: Run, data: Path, tmp_path: Pat
         (["--sizes", ","], "--sizes is empty"),
         (["--config", "a=l7=1"], "configuration 'a': a tagger has no setting 'l7'"),
         (["--config", "a=features=unknown"], "unknown"),
-        (["--config", "a", "--config", "a"], "one name"),
+        pytest.param(["--config", "a", "--config", "a"], "one name", marks=requires("matplotlib")),
         (["--output", "{data}/pos.conll"], "this is a file"),
         (["--output", "{data}/no/folder"], "does not exist"),
     ],
@@ -91,6 +94,7 @@ def test_curve_mistakes(run: Run, data: Path, tmp_path: Path, more: list[str], m
     assert len(err.splitlines()) == 1
 
 
+@requires("matplotlib")
 def test_simulate(run: Run, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "simulation"
     settings = f"features={data / 'features.toml'},iterations=10"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, trained
-from tests.extras import NEEDS
+from tests.extras import NEEDS, requires
 
 
 @pytest.fixture
@@ -171,19 +171,33 @@ def test_wrong_uses(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
         (("--gold", dev), "both --gold and --predicted"),
         ((dev, "--gold", dev, "--predicted", dev), "give DATA"),
         (("--gold", dev, "--predicted", dev, "--model", model), "not both"),
-        (("--gold", dev, "--predicted", dev, "--reliability", tmp_path / "x.png"), "nothing to draw"),
         ((dev, "--model", model, "--layer", "nosuch"), "no layer 'nosuch'"),
         ((tmp_path / "nosuch.conll", "--model", model), "no such file"),
         ((tmp_path, "--model", model), "no pair of files x.txt and x.ann"),
         ((dev, "--model", dev), "not a dovetail model"),
+    ]
+    refused(run, cases)
+    assert list(tmp_path.iterdir()) == []
+
+
+@requires("matplotlib")
+def test_pictures_that_cannot_be_drawn(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
+    dev = data / "dev.conll"
+    cases: list[tuple[tuple[object, ...], str]] = [
+        (("--gold", dev, "--predicted", dev, "--reliability", tmp_path / "x.png"), "nothing to draw"),
         ((dev, "--model", model, "--reliability", tmp_path / "x.bmp"), "the name must end in .png, .svg or .pdf"),
     ]
+    refused(run, cases)
+    assert list(tmp_path.iterdir()) == []
+
+
+def refused(run: Run, cases: list[tuple[tuple[object, ...], str]]) -> None:
+    """Assert that each command fails with its message, in one line."""
     for arguments, message in cases:
         code, _, err = run("evaluate", *arguments)
         assert code == 2
         assert message in err
         assert err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_whose_features_the_data_lacks(run: Run, data: Path, tmp_path: Path) -> None:

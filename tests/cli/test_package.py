@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import dovetail
+from tests.extras import requires
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,6 +77,7 @@ for name in ("text", "features"):
     assert done.returncode == 0, done.stderr
 
 
+@requires("mypy")
 def test_types_of_what_is_loaded(tmp_path: Path) -> None:
     from mypy import api
 

@@ -12,6 +12,7 @@ import pytest
 from dovetail.curves import Curve, curves_csv, curves_of, curves_table, draw_curves, savings
 from dovetail.curves.runs import Run
 from dovetail.errors import InputError
+from tests.extras import requires
 
 
 def run(series: str, draw: int, sentences: int, score: float, tokens: int = 0) -> Run:
@@ -72,6 +73,7 @@ def test_savings(curves: list[Curve]) -> None:
     assert "at best 22.33, with 200 sentences" in line
 
 
+@requires("matplotlib")
 def test_pictures(curves: list[Curve], tmp_path: Path) -> None:
     svg = draw_curves(curves, tmp_path / "curve.svg", "A title", axes=("sentences", "tokens")).read_text()
     for text in ("A title", "plain", "rich", "labelled sentences", "labelled tokens", "F1 (%)"):

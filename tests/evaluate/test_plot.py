@@ -8,6 +8,7 @@ import pytest
 
 from dovetail.errors import DovetailError, InputError
 from dovetail.evaluate import reliability, reliability_plot
+from tests.extras import requires
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +18,7 @@ def report():
     return reliability(probabilities, rng.random(500) < probabilities)
 
 
+@requires("matplotlib")
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("PDF", b"%PDF")])
 def test_suffix_decides_what_is_written(report, tmp_path, suffix, start):
     path = tmp_path / f"reliability.{suffix}"
@@ -25,6 +27,7 @@ def test_suffix_decides_what_is_written(report, tmp_path, suffix, start):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@requires("matplotlib")
 def test_picture_says_what_the_report_says(report, tmp_path):
     tree = ET.parse(reliability_plot(report, tmp_path / "a.svg", title="dev set <1> $x_1$"))
     texts = {element.text for element in tree.iter("{http://www.w3.org/2000/svg}text")}
@@ -33,11 +36,13 @@ def test_picture_says_what_the_report_says(report, tmp_path):
     assert {f"{bin.count}" for bin in report.bins} <= texts
 
 
+@requires("matplotlib")
 def test_same_report_same_file(report, tmp_path):
     first, second = (reliability_plot(report, tmp_path / f"{name}.svg").read_bytes() for name in "ab")
     assert first == second
 
 
+@requires("matplotlib")
 def test_a_single_certain_bin_can_be_drawn(tmp_path):
     certain = reliability([1.0, 1.0], [True, False], strategy="quantile")
     assert reliability_plot(certain, tmp_path / "a.png").stat().st_size > 0
@@ -49,6 +54,7 @@ def test_other_suffixes_are_refused(report, tmp_path, name):
         reliability_plot(report, tmp_path / name)
 
 
+@requires("matplotlib")
 def test_a_missing_folder_is_named(report, tmp_path):
     with pytest.raises(InputError, match=r"nowhere.*cannot write"):
         reliability_plot(report, tmp_path / "nowhere" / "a.svg")

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.extras import of_formats
 from tests.fuzz.targets import TARGETS, Target, case, try_reading
 
 CHEAP = [target for target in TARGETS if target.name not in ("nested", "joint")]
 
 
-@pytest.mark.parametrize("target", CHEAP, ids=lambda target: target.name)
+@pytest.mark.parametrize("target", of_formats(CHEAP, lambda target: target.name))
 def test_valid_files_are_read(target: Target, tmp_path: Path) -> None:
     for seed in target.seeds():
         path = tmp_path / f"given{target.suffix}"
@@ -22,7 +23,7 @@ def test_valid_files_are_read(target: Target, tmp_path: Path) -> None:
         target.read(path)
 
 
-@pytest.mark.parametrize("target", CHEAP, ids=lambda target: target.name)
+@pytest.mark.parametrize("target", of_formats(CHEAP, lambda target: target.name))
 def test_damaged_files_are_read_or_refused(target: Target, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("fuzz")
 

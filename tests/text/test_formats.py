@@ -10,6 +10,7 @@ import pytest
 from dovetail.errors import DovetailError, InputError
 from dovetail.text import Document, Sentence, Span, Tree, read, sentences, write
 from dovetail.text.formats import FORMATS, guess_format
+from tests.extras import of_formats
 
 SENTENCE = Sentence(("Ada", "Lovelace", "wrote", "."), {"ner": ("B-PER", "I-PER", "O", "O")})
 
@@ -72,7 +73,7 @@ def test_bad_files_are_told_by_every_reader(tmp_path, format):
             list(read(tmp_path / name, format))
 
 
-@pytest.mark.parametrize("format", [name for name in FORMATS if name != "brat"])
+@pytest.mark.parametrize("format", of_formats(name for name in FORMATS if name != "brat"))
 def test_failing_writes_leave_nothing(tmp_path, format):
     def items():
         yield Sentence(("a",), tree=Tree("X", word="a"))

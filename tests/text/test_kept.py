@@ -17,6 +17,7 @@ from dovetail.text.report import ReadReport
 from dovetail.text.sentence import Document, Sentence, Span
 from dovetail.text.spans import all_spans
 from dovetail.text.tree import Tree
+from tests.extras import of_formats
 from tests.text.helpers import annotated_documents, rich_sentences
 
 TEXT = "Ada  saw Bern"
@@ -61,7 +62,7 @@ def _characters(document: Document) -> list[tuple[object, ...]]:
     return [("", places[s.start][0], places[s.end - 1][1], s.label) for s in all_spans(sentence) if places]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", of_formats(FORMATS))
 def test_what_is_kept_comes_back(tmp_path, name):
     path = tmp_path / ("d1.ann" if name == "brat" else f"d1{FORMATS[name].suffixes[0]}")
     write([DOCUMENT], path, name)
