@@ -1,5 +1,7 @@
 """Settings for all tests: machines are noisy and first calls compile, so no example has a deadline.
 
+Pytest fails at the end if tests left files in the checkout (``tests/worktree.py``).
+
 A shell that starts tests in the background has them ignore Ctrl-C, and tests of interrupts would wait for ever: here
 it is heard again.
 """
@@ -9,6 +11,10 @@ from __future__ import annotations
 import signal
 
 from hypothesis import HealthCheck, settings
+
+from tests.worktree import pytest_sessionfinish, pytest_sessionstart, pytest_terminal_summary
+
+__all__ = ["pytest_sessionfinish", "pytest_sessionstart", "pytest_terminal_summary"]
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

@@ -1,7 +1,8 @@
-"""Run the blocks of one page of the documentation in the current folder, and print what is wrong with them.
+"""Run the blocks of one page of the documentation in a temporary folder, and print what is wrong with them.
 
-    python -m tests.docs.run_page docs/trees.md
+    python -m tests.docs.run_page docs/trees.md [FOLDER]
 
+The temporary folder begins as a copy of FOLDER; without one, of docs/examples with the model that is trained there.
 Python blocks run in this process, which imports nothing of dovetail by itself: a page whose code works only because
 something else was imported before fails here as it would for a reader. Commands run in a second process, so that they
 leave nothing behind for the Python blocks after them.
@@ -13,20 +14,44 @@ import contextlib
 import io
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.docs.pages import Block, Command, blocks, commands, difference
+from tests.docs.pages import EXAMPLES, Block, Command, blocks, commands, difference
 
+TRAINING = """
+    train tagger --train people-train.conll --dev people-dev.conll --features people.toml
+    --l2 0.3 --min-count 1 --output people.dovetail --quiet
+"""  # as docs/examples/README.md says
 SHELL = ("cat", "head", "printf")  # harmless commands that pages show beside our own
 
 
+def copy_examples(folder: Path) -> None:
+    """Put into a folder what all pages have: the files of docs/examples, and the model that is made of them."""
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+    subprocess.run([sys.executable, "-m", "dovetail", *TRAINING.split()], cwd=folder, check=True)
+
+
+def problems_in_copy(page: Path, examples: Path | None = None) -> list[str]:
+    """Return what is wrong with a page when it is run in a temporary copy of a folder."""
+    with TemporaryDirectory() as folder:
+        if examples is None:
+            copy_examples(Path(folder))
+        else:
+            shutil.copytree(examples, folder, dirs_exist_ok=True)
+        sys.path.insert(0, folder)  # files that a page shows can be imported
+        with contextlib.chdir(folder):
+            return problems(page)
+
+
 def problems(page: Path) -> list[str]:
-    """What is wrong with the blocks of a page, each with its line."""
+    """Return what is wrong with the blocks of a page in the current folder, each with its line."""
     namespace: dict[str, Any] = {"__name__": "snippet"}
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as commander:
         found = []
@@ -96,4 +121,4 @@ def _run_in_shell(line: str) -> tuple[int, str, str]:
 
 
 if __name__ == "__main__":
-    print("\n\n".join(problems(Path(sys.argv[1]).resolve())))
+    print("\n\n".join(problems_in_copy(*(Path(argument).resolve() for argument in sys.argv[1:]))))
