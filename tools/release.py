@@ -73,6 +73,9 @@ def main() -> None:
             print(f"{python}: everything works")
         else:
             wrong.append(f"{python}: something does not work")
+    version = wheel.name.split("-")[1]
+    if not (ROOT / "tests" / "data" / "frozen" / version).exists():
+        print(f"{version} is not frozen yet: once released, add its commit to tools/releases.json, run tools/freeze.py")
     print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, {source.name}: {source.stat().st_size / 1e6:.1f} MB")
     sys.exit("\n".join(wrong) or 0)
 
