@@ -98,6 +98,11 @@ def test_features_tell_agreement_and_mismatch() -> None:
     assert rarity_of([["a", "b"], ["a", "c"]]) == {"a": 0.0}
 
 
+def test_the_same_pairs_give_the_same_file_whatever_the_hash_seed() -> None:
+    lemmas = [*"abcdefghijklmnop"]
+    assert list(rarity_of([lemmas, lemmas])) == lemmas
+
+
 def test_edges_are_torn_where_words_are_far_apart_in_trees() -> None:
     def sides(words: str, heads: str) -> tuple[Sentence]:
         return (Sentence(tuple(words.split()), {"head": tuple(heads.split())}),)

@@ -31,7 +31,7 @@ def rarity_of(texts: Iterable[Sequence[str]]) -> dict[str, float]:
     every = [{lemma_of(word) for word in text} for text in texts]
     seen = Counter(lemma for lemmas in every for lemma in lemmas)
     most = math.log(max(len(every), 2))
-    return {lemma: round(1.0 - math.log(n) / most, 4) for lemma, n in seen.items() if n > 1}
+    return {lemma: round(1.0 - math.log(n) / most, 4) for lemma, n in sorted(seen.items()) if n > 1}
 
 
 def features_of(analysis: Analysis, rarity: Rarity, task: bool = False) -> dict[str, float]:
