@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from importlib import import_module
 from inspect import signature
 from itertools import zip_longest
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 import dovetail
 
@@ -29,10 +27,9 @@ NUMBER = re.compile(r"(-?\d+\.\d{2,}(?!\.|\d|e))")
 
 @pytest.fixture(scope="module")
 def freeze() -> Iterator[Any]:
-    """Return the tool; commands are built once for all tests, which takes longer than to run most of them."""
+    """Return the tool."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(TOOLS)
-        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
         yield import_module("freeze")
 
 
