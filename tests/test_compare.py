@@ -1,0 +1,389 @@
+"""The oracle of ``tools/compare.py``: what it finds, what it lets pass, and that it tries all there is to try."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail
+from dovetail.modelfile import load_model, save_model
+
+TOOLS = Path(__file__).parents[1] / "tools"
+WEIGHT = np.array([[0.5, -0.0], [1.25, 3.0]], np.float32)
+HEADER = {"kind": "tagger", "settings": {"l2": 0.1, "seed": 1}, "dovetail": "0.2.0", "labels": ["O", "B-PER"]}
+MODEL, COMMAND, ROUTE = "tagger-plain/model.dovetail", "dovetail info m.dovetail", "serve POST /annotate"
+
+
+@pytest.fixture(scope="module")
+def tools() -> Iterator[SimpleNamespace]:
+    """The modules of the tool by the last part of their names."""
+    sys.path.insert(0, str(TOOLS))
+    names = ("results", "checkouts", "run", "commands", "routes")
+    yield SimpleNamespace(main=import_module("compare"), **{n: import_module(f"compare_{n}") for n in names})
+    sys.path.remove(str(TOOLS))
+
+
+def write_results(folder: Path, version: str = "0.2.0") -> Path:
+    """Write a small folder of results, as the script does on one side."""
+    parts = {
+        name: {"seconds": 2.0, "megabytes": 100.0} for name in ("models/tagger-plain", "commands/use", "routes/serve")
+    }
+    about = {"version": version, "paths": {str(folder): "<results>"}, "parts": parts, "skipped": {}}
+    model = folder / "models" / "tagger-plain"
+    for place in (model, folder / "answers", folder / "commands/use/000", folder / "routes/serve"):
+        place.mkdir(parents=True)
+    (folder / "about.json").write_text(json.dumps(about))
+    save_model(model / "model.dovetail", HEADER | {"dovetail": version}, {"weight": WEIGHT, "keys": np.arange(3)})
+    (folder / "answers/tagger-plain.json").write_text('{"best": ["B-PER"], "marginals": [0.1, 1e-300], "seconds": 3}')
+    told = f"{folder}/m.dovetail: written by dovetail {version}\ntrained in 0.31 s\n"
+    out = {"exit code": 0, "stdout": told, "stderr": "dovetail: warning: odd\n"}
+    write_records(folder / "commands/use", {"name": COMMAND, "fields": out, "files": {"a.txt": "000/a.txt", "b": None}})
+    (folder / "commands/use/000/a.txt").write_text("Ada\nslept\n")
+    answer = {"status": 200, "content-type": "application/json"}
+    write_records(folder / "routes/serve", {"name": ROUTE, "fields": answer, "files": {"body": "0.body"}})
+    (folder / "routes/serve/0.body").write_text('{"milliseconds": 3, "spans": [{"start": 0}]}')
+    return folder
+
+
+def write_records(folder: Path, *records: dict[str, Any]) -> None:
+    (folder / "records.json").write_text(json.dumps(records))
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[Path, Path]:
+    """Two folders with the same results, of different versions."""
+    return write_results(tmp_path / "base"), write_results(tmp_path / "head", "0.3.0")
+
+
+def found_between(tools: Any, sides: tuple[Path, Path]) -> list[Any]:
+    return list(tools.results.differences(*map(tools.results.Results, sides)))
+
+
+def edit_json(path: Path, change: Callable[[Any], None]) -> None:
+    value = json.loads(path.read_text())
+    change(value)
+    path.write_text(json.dumps(value))
+
+
+def edit_model(head: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
+    path = head / "models/tagger-plain/model.dovetail"
+    header, arrays = load_model(path)
+    arrays = {name: np.array(array) for name, array in arrays.items()}
+    change(header, arrays)
+    save_model(path, {k: v for k, v in header.items() if k != "checksums"}, arrays)
+
+
+def next_float(header: Any, arrays: Any) -> None:
+    arrays["weight"][1, 0] = np.nextafter(np.float32(1.25), np.float32(2))
+
+
+def lose_sign_of_zero(header: Any, arrays: Any) -> None:
+    arrays["weight"][0, 1] = 0.0
+
+
+def test_equal_sides_are_silent_whatever_the_clock_and_the_version_say(tools: Any, sides: tuple[Path, Path]) -> None:
+    of_answers(lambda told: told.update(seconds=4))(sides[1])
+    of_command(lambda one: one["fields"].update(stdout=one["fields"]["stdout"].replace("0.31 s", "12.7 s")))(sides[1])
+    of_file("routes/serve/0.body", b'{"milliseconds": 4, "spans": [{"start": 0}]}')(sides[1])
+    assert found_between(tools, sides) == []
+
+
+def of_command(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+    return lambda head: edit_json(head / "commands/use/records.json", lambda records: change(records[0]))
+
+
+def of_model(change: Callable[[dict[str, Any], dict[str, Any]], Any]) -> Callable[[Path], None]:
+    return lambda head: edit_model(head, change)
+
+
+def of_answers(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+    return lambda head: edit_json(head / "answers/tagger-plain.json", change)
+
+
+def of_file(name: str, data: bytes) -> Callable[[Path], Any]:
+    return lambda head: (head / name).write_bytes(data)
+
+
+def of_status(head: Path) -> None:
+    edit_json(head / "routes/serve/records.json", lambda records: records[0]["fields"].update(status=422))
+
+
+CHANGES = [
+    (of_model(next_float), "weights", f"{MODEL} > weight", "3fa00001"),
+    (of_model(lose_sign_of_zero), "weights", f"{MODEL} > weight", "00000000"),
+    (of_model(lambda _, arrays: arrays.pop("keys")), "weights", f"{MODEL} > keys", "absent"),
+    (of_model(lambda _, arrays: arrays.update(keys=np.arange(4))), "weights", f"{MODEL} > keys", "I64 (4,)"),
+    (of_model(lambda header, _: header["settings"].update(l2=1)), "header", f"{MODEL} > header.settings.l2", "1"),
+    (of_model(lambda header, _: header.update(more=None)), "header", f"{MODEL} > header.more", "null"),
+    (of_file("models/tagger-plain/more", b"{}"), "weights", "tagger-plain/more", "written"),
+    (of_answers(lambda told: told.update(marginals=[0.1, 2e-300])), "answers", "tagger-plain > marginals.1", "2e-300"),
+    (of_answers(lambda told: told["best"].append("O")), "answers", "tagger-plain > best", "2 items"),
+    (of_command(lambda one: one["fields"].update(stderr="odd")), "commands", f"{COMMAND} | stderr: line 1", "odd"),
+    (of_command(lambda one: one["fields"].update({"exit code": 2})), "commands", f"{COMMAND} | exit code: line 1", "2"),
+    (of_command(lambda one: one["files"].pop("b")), "commands", f"{COMMAND} | b", "absent"),
+    (of_file("commands/use/000/a.txt", b"Ada\nwept\n"), "commands", f"{COMMAND} | a.txt: line 2", "wept"),
+    (of_file("commands/use/000/a.txt", b"\xff"), "commands", f"{COMMAND} | a.txt: byte 0", "1 bytes"),
+    (of_file("commands/use/records.json", b"[]"), "commands", COMMAND, "absent"),
+    (of_status, "routes", f"{ROUTE} | status: line 1", "422"),
+    (
+        of_file("routes/serve/0.body", b'{"milliseconds": 3, "spans": [{"start": 1}]}'),
+        "routes",
+        f"{ROUTE} | body > spans.0.start",
+        "1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "sort", "where", "shown"), CHANGES)
+def test_one_change_is_found_at_its_place(
+    tools: Any, sides: tuple[Path, Path], change: Callable[[Path], Any], sort: str, where: str, shown: str
+) -> None:
+    change(sides[1])
+    [found] = found_between(tools, sides)
+    assert (found.sort, found.where) == (sort, where)
+    assert shown in found.head
+    assert found.base != found.head
+
+
+def test_what_fails_is_told_even_where_it_fails_on_both_sides(tools: Any, sides: tuple[Path, Path]) -> None:
+    for side in sides:
+        edit_json(side / "about.json", lambda a: a["parts"]["models/tagger-plain"].update(failure="exit code 70: no"))
+        edit_json(side / "commands/use/records.json", lambda r: r[0].update(wrong="exit code 1, expected 0"))
+    assert [(one.sort, one.where) for one in found_between(tools, sides)] == [
+        ("failed", "models/tagger-plain"), ("failed", COMMAND),
+    ]  # fmt: skip
+
+
+def test_compressed_models_are_read_as_others_are(tools: Any, tmp_path: Path) -> None:
+    save_model(tmp_path / "m", HEADER, {"weight": WEIGHT})
+    data = (tmp_path / "m").read_bytes()
+    header, arrays = tools.results.read_model(tools.results.unpacked(gzip.compress(data)))
+    assert header["labels"] == ["O", "B-PER"]
+    assert arrays["weight"].values().tobytes() == WEIGHT.tobytes()
+    assert tools.results.read_model(b"no model at all") is None
+    with pytest.raises(ValueError, match="checksum of weight"):
+        tools.results.read_model(data[:-1] + b"\x01")
+
+
+def test_meant_differences_are_left_out_and_stale_ones_told(
+    tools: Any, sides: tuple[Path, Path], tmp_path: Path
+) -> None:
+    of_model(next_float)(sides[1])
+    entries = tmp_path / "expected.toml"
+    entries.write_text(
+        '[[difference]]\nsort = "weights"\nwhere = "tagger-*/model.dovetail > *"\nreason = "summed otherwise"\n'
+        'commit = "abc"\n[[difference]]\nsort = "routes"\nwhere = "*"\nreason = "a new field"\ncommit = "abc"\n'
+    )
+    expected = tools.results.read_expected(entries)
+    unexpected, stale = tools.results.settled(found_between(tools, sides), expected)
+    assert unexpected == []
+    assert [entry.sort for entry in stale] == ["routes"]
+    entries.write_text('[[difference]]\nsort = "routes"\nwhere = "*"\nreason = " "\ncommit = "abc"\n')
+    with pytest.raises(ValueError, match="entry 1 must have"):
+        tools.results.read_expected(entries)
+
+
+def test_the_list_of_the_repository_can_be_read(tools: Any) -> None:
+    assert all(entry.sort in tools.results.SORTS for entry in tools.results.read_expected(tools.main.EXPECTED))
+
+
+# The command itself, with results that are there already
+
+
+@pytest.fixture
+def compared(
+    tools: Any, sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., int]:
+    """Run the command on the two folders, with a list of expected differences."""
+    monkeypatch.setattr(tools.checkouts.Checkout, "prepare", lambda self: None)
+
+    def run_sides(runs: list[Any], measure: bool) -> None:
+        for (_, results, _), side in zip(runs, sides, strict=True):
+            results.parent.mkdir(parents=True, exist_ok=True)
+            results.symlink_to(side)
+
+    def run(*arguments: str, expected: str = "") -> int:
+        (tmp_path / "expected.toml").write_text(expected)
+        monkeypatch.setattr(tools.main, "run_sides", run_sides)
+        monkeypatch.setattr(tools.main, "EXPECTED", tmp_path / "expected.toml")
+        monkeypatch.setattr(sys, "argv", ["compare.py", "--cache", str(tmp_path / "cache"), *arguments])
+        return int(tools.main.main())
+
+    return run
+
+
+def test_exit_codes(compared: Any, sides: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert compared("HEAD", ".") == 0
+    assert "no difference" in capsys.readouterr().out
+    assert compared("HEAD", "no-such-commit") == 2
+    assert "no such version or commit; versions are 0.2.0" in capsys.readouterr().err
+
+
+def test_reports(compared: Any, sides: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    of_model(next_float)(sides[1])
+    of_answers(lambda told: told.update(best=["O"], marginals=[]))(sides[1])
+    assert compared("HEAD", ".") == 1
+    told = capsys.readouterr().out
+    assert "weights: 1 difference\n  tagger-plain/model.dovetail > weight\n    base: np.float32(1.25)" in told
+    assert "answers: 2 differences\n  tagger-plain > best.0\n    base: B-PER\n    head: O\n  and in\n" in told
+    assert "all parts" in told
+
+
+def test_stale_entries_count_and_are_named(compared: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = '[[difference]]\nsort = "routes"\nwhere = "serve *"\nreason = "a new field"\ncommit = "no-such-commit"\n'
+    assert compared("HEAD", ".", expected=entry) == 1
+    told = capsys.readouterr().out
+    assert "  routes: serve * (no-such-commit: a new field)" in told
+    assert "note: no commit no-such-commit is known here" in told
+
+
+def test_an_entry_counts_between_the_commit_before_it_and_the_working_tree(tools: Any, tmp_path: Path) -> None:
+    one = tools.results.Expected("routes", "*", "a new field", "HEAD")
+    sides = [tools.checkouts.Checkout(name, tmp_path) for name in ("HEAD~1", "HEAD", ".")]
+    assert tools.main.applying([one], sides[0], sides[2]) == ([one], [])
+    assert tools.main.applying([one], sides[1], sides[2]) == ([], [])
+    assert tools.main.applying([one], sides[0], sides[0]) == ([], [])
+
+
+# Checkouts
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with a commit, and a working tree that has gone on."""
+    folder = tmp_path / "repository"
+    files = {
+        "src/p/__init__.py": "", "src/p/kernel.py": "kernel = lambda f: f\n", "pyproject.toml": "", "tests/p.py": "",
+        "src/p/base.py": "from p.kernel import kernel\nN = 3\n@kernel\ndef f(x): return x + N\n",
+        "src/p/top.py": "from p.base import f\nfrom p.kernel import kernel\n@kernel\ndef g(x): return f(x)\n",
+        "src/p/talk.py": "from p.base import f\ndef say(): print(f(1))\n",
+    }  # fmt: skip
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+    for command in (["init", "--quiet"], ["add", "."], [*who, "commit", "--quiet", "-m", "one"]):
+        subprocess.run(["git", "-C", str(folder), *command], check=True)
+    (folder / "src/p/base.py").write_text(files["src/p/base.py"].replace("N = 3", "N = 4"))
+    (folder / "src/p/new.py").write_text("")
+    (folder / "src/p/talk.py").unlink()
+    return folder
+
+
+def test_checkouts_hold_the_files_of_a_commit_and_of_the_working_tree(
+    tools: Any, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools.checkouts.Checkout, "_install", lambda self, wanted: None)
+    base, head = (tools.checkouts.Checkout(name, tmp_path / "cache", repository) for name in ("HEAD", "."))
+    base.folder.mkdir(parents=True)
+    base.prepare()
+    compiled = [base.tree / f"src/p/__pycache__/{n}-4.py311.nbi" for n in ("base.f", "top.g", "talk.h", "based.f")]
+    for file in compiled:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("compiled")
+    head.folder.mkdir()
+    head.prepare()
+    listed = sorted(str(p.relative_to(head.tree)) for p in head.tree.rglob("*") if p.is_file())
+    assert listed == [
+        "pyproject.toml", "src/p/__init__.py", "src/p/__pycache__/based.f-4.py311.nbi",
+        "src/p/base.py", "src/p/kernel.py", "src/p/new.py", "src/p/top.py",
+    ]  # fmt: skip
+    assert "N = 4" in (head.tree / "src/p/base.py").read_text()
+    assert "N = 3" in (base.tree / "src/p/base.py").read_text()
+    assert all(file.exists() for file in compiled)
+    before = (head.tree / "src/p/base.py").stat().st_mtime_ns
+    head.prepare()
+    assert (head.tree / "src/p/base.py").stat().st_mtime_ns == before
+
+
+# What runs on each side
+
+
+def test_parts_run_in_processes_of_their_own(tools: Any, tmp_path: Path) -> None:
+    def work() -> None:
+        print(Path.cwd(), sys.stdin.read())
+        sys.exit(int("__main__" in sys.modules and not hasattr(sys.modules["__main__"], "__file__")) + 2)
+
+    (tmp_path / "in").write_text("given")
+    out, err = tmp_path / "out", tmp_path / "err"
+    ran = tools.run.forked(work, tmp_path, out, err, tmp_path / "in")
+    assert (ran.code, out.read_text()) == (3, f"{tmp_path} given\n")
+    assert ran.megabytes > 1
+    failed = tools.run.forked(lambda: 1 // 0, tmp_path, out, err)
+    assert failed.code == 70
+    assert "ZeroDivisionError" in err.read_text()
+
+
+def lines_of(tools: Any) -> list[list[str]]:
+    return split(tools, "\n".join([*tools.commands.GROUPS.values(), tools.commands.JSON_LINES]))
+
+
+def split(tools: Any, text: str) -> list[list[str]]:
+    lines = filter(None, text.splitlines())
+    return [shlex.split(line.format(**tools.commands.SETTINGS))[1:] for line in lines]
+
+
+def commands() -> dict[str, Any]:
+    """All commands by name, such as ``train tagger``."""
+    import typer
+
+    from dovetail.cli.app import app
+
+    def below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+        inner = getattr(command, "commands", None) or {}
+        if not inner:
+            yield name, command
+        for key, value in inner.items():
+            yield from below(value, f"{name} {key}".strip())
+
+    return dict(below(typer.main.get_command(app), ""))
+
+
+def test_every_command_is_tried_besides_its_help(tools: Any) -> None:
+    lines = lines_of(tools)
+    tried = [" ".join(words) + " " for words in lines if "--help" not in words]
+    servers = {"serve", "label"}  # what they answer is tried by requests
+    tuned = {name for name in commands() if name.startswith("tune ") and name != "tune tagger"}  # one search for all
+    for name in commands().keys() - servers - tuned:
+        assert any(line.startswith(f"{name} ") for line in tried), name
+    for name in commands():
+        assert [*name.split(), "--help"] in lines, name
+    for name, command in commands().items():
+        if any("--json" in param.opts for param in command.params):
+            assert any(line.startswith(f"{name} ") and " --json " in line for line in tried), name
+
+
+ESTIMATORS = {
+    "tagger": "Tagger", "segmenter": "Segmenter", "nested": "NestedTagger", "parser": "Parser", "joint": "JointParser",
+    "dependency": "DependencyParser", "roles": "RoleLabeller", "entailment": "Entailment",
+}  # fmt: skip
+
+
+NEEDED = {"patience": "--dev", "sigma": "--trees-only"}
+"""Settings that are refused without another option."""
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_settings_are_written_out(tools: Any, kind: str) -> None:
+    """Every setting that has a default stands in every line that trains a model, unless a file of settings does it."""
+    options = {p.name: {*p.opts, *p.secondary_opts} for p in commands()[f"train {kind}"].params}
+    told = [f for f in fields(getattr(dovetail, ESTIMATORS[kind])) if f.init]
+    defaults = {f.name for f in told if f.default not in (MISSING, None, False, ())}
+    training = f"{tools.commands.TRAINING}\n{tools.commands.TWO_LANGUAGES}\n{tools.commands.JSON_LINES}"
+    lines = [set(line) for line in split(tools, training) if line[:2] == ["train", kind] and "--config" not in line]
+    assert lines
+    for line in lines:
+        given = {name for name, other in NEEDED.items() if other not in line}
+        assert [name for name in sorted((defaults & options.keys()) - given) if not options[name] & line] == []
