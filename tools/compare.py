@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import groupby
@@ -27,8 +28,9 @@ from compare_run import ENVIRONMENT
 
 RUNNER = Path(__file__).with_name("compare_run.py")
 EXPECTED = Path(__file__).with_name("expected_differences.toml")
-MAX_PLACES = 12
-"""Number of further places that a report names for each sort."""
+MAX_PLACES = 20
+"""Number of places that a report names for each sort."""
+MAX_PLACE_CHARS = 120
 NOTABLE_RATIO = 1.25
 """Ratio of seconds or memory from which a part has a line of its own in the report."""
 MIN_SECONDS = 1.0
@@ -70,23 +72,23 @@ def run_sides(runs: list[tuple[Checkout, Path, list[str]]], measure: bool) -> No
 
 def applying(expected: list[Expected], base: Checkout, head: Checkout) -> tuple[list[Expected], list[str]]:
     """Return the entries whose commits lie between the sides, and remarks on those whose commits are not known."""
-    found, remarks = [], []
-    tip = head.commit or git("rev-parse", "HEAD").decode().strip()
+    found, remarks, where = [], [], head.repository
+    tip = head.commit or git("rev-parse", "HEAD", repository=where).decode().strip()
     for entry in expected:
         try:
-            git("rev-parse", "--verify", "--quiet", f"{entry.commit}^{{commit}}")
+            git("rev-parse", "--verify", "--quiet", f"{entry.commit}^{{commit}}", repository=where)
         except CheckoutError:
             remarks.append(f"no commit {entry.commit} is known here; its entry is taken to count: {entry.where}")
             found.append(entry)
             continue
-        before = base.commit is None or is_ancestor(entry.commit, base.commit)
-        if not before and is_ancestor(entry.commit, tip):
+        before = base.commit is None or is_ancestor(entry.commit, base.commit, where)
+        if not before and is_ancestor(entry.commit, tip, where):
             found.append(entry)
     return found, remarks
 
 
 def report(found: list[Difference], every: bool) -> Iterator[str]:
-    """Yield the lines that show the first difference of each sort, and the places of others; of ``every``, all."""
+    """Yield the lines that show the first difference of each sort, and where others are; of ``every``, all."""
     order = {sort: number for number, sort in enumerate(SORTS)}
     for sort, group in groupby(sorted(found, key=lambda one: order[one.sort]), key=lambda one: one.sort):
         several = list(group)
@@ -94,30 +96,32 @@ def report(found: list[Difference], every: bool) -> Iterator[str]:
         for one in several if every else several[:1]:
             yield f"  {one.where}\n    base: {_indented(one.base)}\n    head: {_indented(one.head)}"
         if not every and len(several) > 1:
-            yield "  and in"
-            yield from (f"    {one.where}" for one in several[1 : MAX_PLACES + 1])
-            if len(several) > MAX_PLACES + 1:
-                yield f"    ... {len(several) - MAX_PLACES - 1} more; --all shows them"
+            places = Counter(one.place for one in several)
+            yield "  by place, all of them with --all"
+            yield from (f"    {count:4}  {place[:MAX_PLACE_CHARS]}" for place, count in [*places.items()][:MAX_PLACES])
+            if len(places) > MAX_PLACES:
+                yield f"          ... and {len(places) - MAX_PLACES} more places"
 
 
 def _indented(text: str) -> str:
     return text.replace("\n", "\n          ")
 
 
-def table(base: Results, head: Results) -> Iterator[str]:
+def table(base: Results, head: Results, clock: str) -> Iterator[str]:
     """Yield the lines on time and memory: of all parts together, and of those that differ notably."""
-    rows = list(figures(base, head))
+    rows = list(figures(base, head, clock))
     if not rows:
         return
     seconds = [sum(row[i] for row in rows) for i in (1, 2)]
     peak = [max(row[i] for row in rows) for i in (3, 4)]
-    yield "\n                                        seconds  base    head   ratio       MB  base    head   ratio"
+    unit = "seconds" if clock == "seconds" else "seconds of processor"
+    yield f"\n{unit:>44}    base    head   ratio  MB at peak    base    head   ratio"
     for name, *values in [("all parts", *seconds, *peak), *rows]:
         ours, theirs, less, more = values
-        ratios = theirs / ours, more / less
-        notable = any(max(r, 1 / r) > NOTABLE_RATIO for r in ratios) and max(ours, theirs) > MIN_SECONDS
+        ratios = theirs / max(ours, 1e-9), more / less
+        notable = any(not 1 / NOTABLE_RATIO < r < NOTABLE_RATIO for r in ratios) and max(ours, theirs) > MIN_SECONDS
         if notable or name == "all parts":
-            yield f"{name:40} {ours:13.1f} {theirs:7.1f} {ratios[0]:7.2f} {less:14.0f} {more:7.0f} {ratios[1]:7.2f}"
+            yield f"{name:44} {ours:7.1f} {theirs:7.1f} {ratios[0]:7.2f} {less:19.0f} {more:7.0f} {ratios[1]:7.2f}"
 
 
 def main() -> int:
@@ -128,9 +132,7 @@ def main() -> int:
     only = "a kind of model, one of its variations, commands, routes or json; may be repeated"
     parser.add_argument("--only", action="append", default=[], metavar="KIND", help=only)
     parser.add_argument("--all", action="store_true", help="show all differences in full")
-    parser.add_argument(
-        "--measure", action="store_true", help="run one side after the other, so that times are comparable"
-    )
+    parser.add_argument("--measure", action="store_true", help="run one side after the other, for times on the clock")
     parser.add_argument(
         "--check-determinism", action="store_true", help="train the models of BASE a second time as well"
     )
@@ -172,7 +174,7 @@ def compare(base: Checkout, head: Checkout, expected: list[Expected], given: arg
     remarks += [f"skipped on {side}: {name}, no {missing}" for side, results in (("base", ours), ("head", theirs))
                 for name, missing in results.about["skipped"].items()]  # fmt: skip
     print(f"{given.base} and {given.head}: {len(ours.parts.keys() & theirs.parts.keys())} parts on both sides")
-    print(*table(ours, theirs), *report(found, given.all), sep="\n")
+    print(*table(ours, theirs, "seconds" if given.measure else "processor"), *report(found, given.all), sep="\n")
     if stale and not given.only:
         print("\nexpected differences that nothing matches any more; remove them from tools/expected_differences.toml:")
         print(*(f"  {entry.sort}: {entry.where} ({entry.commit}: {entry.reason})" for entry in stale), sep="\n")

@@ -116,7 +116,7 @@ FORMATS = """
 0 convert train.jsonl train.conllu
 0 convert train.jsonl train.conllup
 0 convert train.jsonl train.csv
-0 convert train.jsonl train.webanno --to webanno
+0 convert train.jsonl inception --to webanno
 0 convert train.jsonl train.prodigy.jsonl
 0 convert train.jsonl train.doccano.jsonl
 0 convert train.jsonl train.label-studio.json
@@ -133,7 +133,7 @@ FORMATS = """
 0 convert train.conllu from-conllu.jsonl
 0 convert train.conllup from-conllup.jsonl
 0 convert train.csv from-csv.jsonl
-0 convert train.webanno from-webanno.jsonl --from webanno
+0 convert inception from-webanno.jsonl --from webanno
 0 convert train.prodigy.jsonl from-prodigy.jsonl --from prodigy
 0 convert train.doccano.jsonl from-doccano.jsonl --from doccano
 0 convert train.label-studio.json from-label-studio.jsonl
@@ -448,8 +448,7 @@ def transcript(line: str, work: Path, results: Path, number: str) -> dict[str, A
     wrong = (
         f"exit code {ran.code}, expected {expected}: {fields['stderr'][-500:]}" if ran.code != int(expected) else None
     )
-    figures = {"seconds": round(ran.seconds, 3), "megabytes": round(ran.megabytes, 1)}
-    return {"name": f"dovetail {command}", "fields": fields, "files": files, "wrong": wrong, **figures}
+    return {"name": f"dovetail {command}", "fields": fields, "files": files, "wrong": wrong} | ran.figures()
 
 
 def _files(folder: Path) -> dict[str, tuple[int, int]]:

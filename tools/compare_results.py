@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-SORTS = ("failed", "weights", "header", "answers", "commands", "json", "routes", "determinism")
-"""Sorts of differences, in the order of the report."""
+SORTS = ("failed", "weights", "header", "answers", "commands", "files", "json", "routes", "determinism")
+"""Sorts of differences, in the order of the report; ``files`` is what commands write."""
 MAX_SHOWN_CHARS = 400
 """Longest value that a report shows of each side."""
 TIMED_FIELDS = re.compile(r"(?:.*_)?(?:seconds|milliseconds|processor|time|per_second|compiled)")
@@ -52,6 +52,11 @@ class Difference:
     where: str
     base: str
     head: str
+
+    @property
+    def place(self) -> str:
+        """The command, the request or the file of a model that it is in."""
+        return self.where.partition(" | ")[0].partition(" > ")[0]
 
 
 @dataclass(frozen=True)
@@ -166,7 +171,7 @@ def _record_differences(base: Results, head: Results, sort: str, name: str) -> I
                 b"" if place is None else (side.folder / name / place).read_bytes()
                 for side, place in zip((base, head), stored, strict=True)
             ]
-            yield from content_differences(sort, where, *data, base, head)
+            yield from content_differences("files" if sort == "commands" else sort, where, *data, base, head)
 
 
 def both(first: Iterable[str], second: Iterable[str]) -> list[str]:
@@ -344,9 +349,12 @@ def array_difference(sort: str, where: str, first: Array, second: Array) -> Diff
     return Difference(sort, where, f"{ours}; {share}", theirs)
 
 
-def figures(base: Results, head: Results) -> Iterator[tuple[str, float, float, float, float]]:
-    """Yield the seconds and megabytes of every part: base and head of the one, base and head of the other."""
+def figures(base: Results, head: Results, clock: str) -> Iterator[tuple[str, float, float, float, float]]:
+    """Yield the seconds and megabytes of every part: base and head of the one, base and head of the other.
+
+    ``clock`` names the seconds: ``seconds`` on the wall, or those of the ``processor``.
+    """
     for name, ours in base.parts.items():
         theirs = head.parts.get(name)
-        if theirs is not None and "seconds" in ours and "seconds" in theirs:
-            yield name, ours["seconds"], theirs["seconds"], ours["megabytes"], theirs["megabytes"]
+        if theirs is not None and clock in ours and clock in theirs:
+            yield name, ours[clock], theirs[clock], ours["megabytes"], theirs["megabytes"]

@@ -13,11 +13,13 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 import traceback
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points, version
@@ -32,6 +34,8 @@ ENVIRONMENT = {
     "MPLBACKEND": "agg",
 }  # fmt: skip
 """Variables that are the same on both sides, whatever the shell of the user says."""
+TIMEOUT_S = 1800
+"""Time that a part, or a command, may take; where nothing is compiled yet, it takes long."""
 COMMAND = "dovetail"
 """The console script that commands are given to."""
 
@@ -44,11 +48,18 @@ class Part(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """How a child process ended: its exit code, its seconds, and its peak of memory."""
+    """How a child process ended, and what it needed, with the processes that it has started itself."""
 
     code: int
     seconds: float
+    processor: float
+    """Seconds that it has computed, which other work on the machine does not make longer."""
     megabytes: float
+    """Its peak of memory."""
+
+    def figures(self) -> dict[str, float]:
+        """Return what is kept of it."""
+        return {name: round(getattr(self, name), 3) for name in ("seconds", "processor", "megabytes")}
 
 
 def forked(work: Callable[[], Any], folder: Path, out: Path, err: Path, stdin: Path = Path(os.devnull)) -> Ran:
@@ -63,6 +74,8 @@ def forked(work: Callable[[], Any], folder: Path, out: Path, err: Path, stdin: P
     if child == 0:
         code = 70
         try:
+            signal.signal(signal.SIGALRM, _end_late)
+            signal.alarm(TIMEOUT_S)
             os.chdir(folder)
             for number, path, flags in ((0, stdin, os.O_RDONLY), (1, out, os.O_WRONLY), (2, err, os.O_WRONLY)):
                 os.dup2(os.open(path, flags | (0 if number == 0 else os.O_CREAT | os.O_TRUNC), 0o644), number)
@@ -83,7 +96,12 @@ def forked(work: Callable[[], Any], folder: Path, out: Path, err: Path, stdin: P
             os._exit(code)
     _, status, usage = os.wait4(child, 0)
     megabytes = usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
-    return Ran(os.waitstatus_to_exitcode(status), time.perf_counter() - began, megabytes)
+    processor = usage.ru_utime + usage.ru_stime
+    return Ran(os.waitstatus_to_exitcode(status), time.perf_counter() - began, processor, megabytes)
+
+
+def _end_late(number: int, frame: Any) -> None:
+    raise TimeoutError(f"this took longer than {TIMEOUT_S} s")
 
 
 def load_everything() -> None:
@@ -91,13 +109,11 @@ def load_everything() -> None:
     import dovetail
 
     for name in dovetail.__all__:
-        getattr(dovetail, name)
+        with suppress(ImportError):  # of what needs an extra
+            getattr(dovetail, name)
     for name in ("dovetail.cli.app", "typer.completion", "rich", "safetensors.numpy", "scipy.optimize", "numba"):
-        if find_spec(name.partition(".")[0]):
-            try:
-                import_module(name)
-            except ImportError:  # of another version, which has no such module
-                continue
+        with suppress(ImportError):  # of another version, which has no such module
+            import_module(name)
 
 
 def command_line(arguments: list[str]) -> None:
@@ -155,12 +171,13 @@ def main() -> None:
     about["paths"] |= {folder: f"<{name}>" for name, _, folder in (one.partition("=") for one in given.path)}
     parts = wanted_parts(results, frozenset(given.only), about["skipped"])
     load_everything()
+    (results / "about.json").write_text(json.dumps(about))
     for part in parts:
         folder = results / part.name
         folder.mkdir(parents=True)
         log = results / "log" / part.name.replace("/", "-")
         ran = forked(lambda part=part, folder=folder: part.work(folder), folder, Path(f"{log}.out"), Path(f"{log}.err"))
-        told: dict[str, Any] = {"seconds": round(ran.seconds, 3), "megabytes": round(ran.megabytes, 1)}
+        told: dict[str, Any] = ran.figures()
         if ran.code:
             told["failure"] = (
                 f"exit code {ran.code}: {Path(f'{log}.err').read_text('utf-8', 'replace').strip()[-2000:]}"
