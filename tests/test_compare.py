@@ -70,7 +70,7 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def found_between(tools: Any, sides: tuple[Path, Path]) -> list[Any]:
-    return list(tools.results.differences(*map(tools.results.Results, sides)))
+    return list(tools.results.Comparison(*map(tools.results.Results, sides)).differences())
 
 
 def edit_json(path: Path, change: Callable[[Any], None]) -> None:
@@ -131,6 +131,12 @@ CHANGES = [
     (of_model(lambda header, _: header.update(more=None)), "header", f"{MODEL} > header.more", "null"),
     (of_file("models/tagger-plain/more", b"{}"), "weights", "tagger-plain/more", "written"),
     (of_answers(lambda told: told.update(marginals=[0.1, 2e-300])), "answers", "tagger-plain > marginals.1", "2e-300"),
+    (
+        of_answers(lambda told: told.update(best=told.pop("best"))),
+        "answers",
+        "tagger-plain",
+        "marginals, seconds, best",
+    ),
     (of_answers(lambda told: told["best"].append("O")), "answers", "tagger-plain > best", "2 items"),
     (of_command(lambda one: one["fields"].update(stderr="odd")), "commands", f"{COMMAND} | stderr: line 1", "odd"),
     (of_command(lambda one: one["fields"].update({"exit code": 2})), "commands", f"{COMMAND} | exit code: line 1", "2"),
@@ -171,7 +177,7 @@ def test_what_fails_is_told_even_where_it_fails_on_both_sides(tools: Any, sides:
 def test_compressed_models_are_read_as_others_are(tools: Any, tmp_path: Path) -> None:
     save_model(tmp_path / "m", HEADER, {"weight": WEIGHT})
     data = (tmp_path / "m").read_bytes()
-    header, arrays = tools.results.read_model(tools.results.unpacked(gzip.compress(data)))
+    header, arrays = tools.results.read_model(tools.results.decompress(gzip.compress(data)))
     assert header["labels"] == ["O", "B-PER"]
     assert arrays["weight"].values().tobytes() == WEIGHT.tobytes()
     assert tools.results.read_model(b"no model at all") is None
@@ -189,17 +195,17 @@ def test_meant_differences_are_left_out_and_stale_ones_told(
         'commit = "abc"\n[[difference]]\nsort = "weights"\nwhere = "parser-*"\nreason = "pruned"\ncommit = "abc"\n'
         '[[difference]]\nsort = "routes"\nwhere = "*"\nreason = "a new field"\ncommit = "abc"\n'
     )
-    expected = tools.results.read_expected(entries)
-    unexpected, stale = tools.results.settled(found_between(tools, sides), expected)
+    expected = tools.results.load_expected(entries)
+    unexpected, stale = tools.results.split_expected(found_between(tools, sides), expected)
     assert unexpected == []
     assert [(entry.sort, entry.where) for entry in stale] == [("weights", "parser-*"), ("routes", "*")]
     entries.write_text('[[difference]]\nsort = "routes"\nwhere = "*"\nreason = " "\ncommit = "abc"\n')
     with pytest.raises(ValueError, match="entry 1 must have"):
-        tools.results.read_expected(entries)
+        tools.results.load_expected(entries)
 
 
 def test_the_list_of_the_repository_can_be_read(tools: Any) -> None:
-    assert all(entry.sort in tools.results.SORTS for entry in tools.results.read_expected(tools.main.EXPECTED))
+    assert all(entry.sort in tools.results.SORTS for entry in tools.results.load_expected(tools.main.EXPECTED))
 
 
 # The command itself, with results that are there already
@@ -214,8 +220,8 @@ def compared(
         pytest.skip("this is no clone of the repository")
     monkeypatch.setattr(tools.checkouts.Checkout, "prepare", lambda self: None)
 
-    def run_sides(runs: list[Any], measure: bool) -> None:
-        for (_, results, _), side in zip(runs, sides, strict=True):
+    def run_sides(runs: list[Any], only: list[str], measure: bool) -> None:
+        for (_, results), side in zip(runs, sides, strict=True):
             results.parent.mkdir(parents=True, exist_ok=True)
             results.symlink_to(side)
 
@@ -242,7 +248,7 @@ def test_reports(compared: Any, sides: tuple[Path, Path], capsys: pytest.Capture
     assert compared("HEAD", ".") == 1
     told = capsys.readouterr().out
     assert "weights: 1 difference\n  tagger-plain/model.dovetail > weight\n    base: np.float32(1.25)" in told
-    assert "answers: 2 differences\n  tagger-plain > best.0\n    base: B-PER\n    head: O\n  by place" in told
+    assert "answers: 2 differences\n  tagger-plain > best.0\n    base: B-PER\n    head: O\n  by place (--all" in told
     assert "       2  tagger-plain\n" in told
     assert re.search(r"all parts +4.5 +4.5 +1.00 +100 +100 +1.00\n", told)
 
@@ -252,7 +258,7 @@ def test_stale_entries_count_and_are_named(compared: Any, capsys: pytest.Capture
     assert compared("HEAD", ".", expected=entry) == 1
     told = capsys.readouterr().out
     assert "  routes: serve * (no-such-commit: a new field)" in told
-    assert "note: no commit no-such-commit is known here" in told
+    assert "note: commit no-such-commit is unknown in this clone" in told
 
 
 # Checkouts
@@ -263,9 +269,10 @@ def repository(tmp_path: Path) -> Path:
     """A repository with a commit, and a working tree that has gone on."""
     folder = tmp_path / "repository"
     files = {
-        "src/p/__init__.py": "", "src/p/kernel.py": "kernel = lambda f: f\n", "pyproject.toml": "", "tests/p.py": "",
+        "src/p/__init__.py": "from p.base import f\n", "src/p/kernel.py": "kernel = lambda f: f\n",
+        "pyproject.toml": "", "tests/p.py": "",
         "src/p/base.py": "from p.kernel import kernel\nN = 3\n@kernel\ndef f(x): return x + N\n",
-        "src/p/top.py": "from p.base import f\nfrom p.kernel import kernel\n@kernel\ndef g(x): return f(x)\n",
+        "src/p/top.py": "from p import f\nfrom p.kernel import kernel\n@kernel\ndef g(x): return f(x)\n",
         "src/p/talk.py": "from p.base import f\ndef say(): print(f(1))\n",
     }  # fmt: skip
     for name, text in files.items():
@@ -291,17 +298,17 @@ def test_an_entry_counts_between_the_commit_before_it_and_the_working_tree(
     commit(repository, "two")
     one = tools.results.Expected("routes", "*", "a new field", "HEAD")
     sides = [tools.checkouts.Checkout(name, tmp_path, repository) for name in ("HEAD~1", "HEAD", ".")]
-    assert tools.main.applying([one], sides[0], sides[2]) == ([one], [])
-    assert tools.main.applying([one], sides[0], sides[1]) == ([one], [])
-    assert tools.main.applying([one], sides[1], sides[2]) == ([], [])
-    assert tools.main.applying([one], sides[0], sides[0]) == ([], [])
-    assert tools.main.applying([one], sides[2], sides[2]) == ([], [])
+    assert tools.main.select_applicable([one], sides[0], sides[2]) == ([one], [])
+    assert tools.main.select_applicable([one], sides[0], sides[1]) == ([one], [])
+    assert tools.main.select_applicable([one], sides[1], sides[2]) == ([], [])
+    assert tools.main.select_applicable([one], sides[0], sides[0]) == ([], [])
+    assert tools.main.select_applicable([one], sides[2], sides[2]) == ([], [])
 
 
 def test_checkouts_hold_the_files_of_a_commit_and_of_the_working_tree(
     tools: Any, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools.checkouts.Checkout, "_install", lambda self, wanted: None)
+    monkeypatch.setattr(tools.checkouts.Checkout, "_install", lambda self, contents: None)
     base, head = (tools.checkouts.Checkout(name, tmp_path / "cache", repository) for name in ("HEAD", "."))
     base.folder.mkdir(parents=True)
     base.prepare()
@@ -334,10 +341,10 @@ def test_parts_run_in_processes_of_their_own(tools: Any, tmp_path: Path) -> None
 
     (tmp_path / "in").write_text("given")
     out, err = tmp_path / "out", tmp_path / "err"
-    ran = tools.run.forked(work, tmp_path, out, err, tmp_path / "in")
+    ran = tools.run.run_forked(work, tmp_path, out, err, tmp_path / "in")
     assert (ran.code, out.read_text()) == (3, f"{tmp_path} given\n")
     assert ran.megabytes > 1
-    failed = tools.run.forked(lambda: 1 // 0, tmp_path, out, err)
+    failed = tools.run.run_forked(lambda: 1 // 0, tmp_path, out, err)
     assert failed.code == 70
     assert "ZeroDivisionError" in err.read_text()
 
@@ -365,6 +372,12 @@ def commands() -> dict[str, Any]:
             yield from below(value, f"{name} {key}".strip())
 
     return dict(below(typer.main.get_command(app), ""))
+
+
+def test_lines_of_a_part_are_told_apart_by_their_text(tools: Any) -> None:
+    for text in [*tools.commands.GROUPS.values(), tools.commands.JSON_LINES]:
+        lines = [" ".join(line.split()) for line in text.splitlines()]
+        assert len(set(lines)) == len(lines)
 
 
 def test_every_command_is_tried_besides_its_help(tools: Any) -> None:

@@ -22,8 +22,17 @@ from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
 
-from compare_checkouts import REPOSITORY, Checkout, CheckoutError, drop_oldest, git, is_ancestor
-from compare_results import SORTS, Difference, Expected, Results, differences, figures, read_expected, settled
+from compare_checkouts import REPOSITORY, Checkout, CheckoutError, delete_oldest_checkouts, git, is_ancestor
+from compare_results import (
+    SORTS,
+    Comparison,
+    Difference,
+    Expected,
+    Results,
+    load_expected,
+    pair_figures,
+    split_expected,
+)
 from compare_run import ENVIRONMENT
 
 RUNNER = Path(__file__).with_name("compare_run.py")
@@ -37,150 +46,149 @@ MIN_SECONDS = 1.0
 """Shorter parts say nothing about speed."""
 
 
-def environment_of(side: Checkout, results: Path) -> dict[str, str]:
-    """Return the variables that a side runs with: those that find its programs, and the same for both else."""
+def make_environment(side: Checkout, results: Path) -> dict[str, str]:
+    """Return the environment variables of a side, which are the same on both but for its folders."""
     home = results.parent / "home"
     home.mkdir(parents=True, exist_ok=True)
-    found = f"{side.venv / 'bin'}{os.pathsep}{os.defpath}"
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ}
-    return kept | ENVIRONMENT | {"PATH": found, "HOME": str(home), "TMPDIR": str(home)}
+    path = f"{side.venv / 'bin'}{os.pathsep}{os.defpath}"
+    inherited = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    return inherited | ENVIRONMENT | {"PATH": path, "HOME": str(home), "TMPDIR": str(home)}
 
 
-def start(side: Checkout, results: Path, core: int, only: list[str]) -> subprocess.Popen[bytes]:
-    """Start the script on one side."""
-    paths = {"tree": side.tree, "environment": side.venv, "home": results.parent / "home", "repository": REPOSITORY}
+def start_side(side: Checkout, results: Path, core: int, only: list[str]) -> subprocess.Popen[bytes]:
+    """Start the script of one side on a core."""
+    folders = {"tree": side.tree, "environment": side.venv, "home": results.parent / "home", "repository": REPOSITORY}
     command = [str(side.python), str(RUNNER), str(results), "--core", str(core)]
-    command += [f"--path={name}={folder}" for name, folder in paths.items()]
-    command += [f"--only={name}" for name in only]
-    shown = None if sys.stderr.isatty() else subprocess.DEVNULL
-    return subprocess.Popen(command, env=environment_of(side, results), cwd=results.parent, stdout=shown)
+    command += [f"--path={name}={folder}" for name, folder in folders.items()]
+    command += [f"--only={kind}" for kind in only]
+    progress = None if sys.stderr.isatty() else subprocess.DEVNULL
+    return subprocess.Popen(command, env=make_environment(side, results), cwd=results.parent, stdout=progress)
 
 
-def run_sides(runs: list[tuple[Checkout, Path, list[str]]], measure: bool) -> None:
-    """Run the script on all sides, at the same time on a core each, or to measure them one after the other."""
+def run_sides(runs: list[tuple[Checkout, Path]], only: list[str], measure: bool) -> None:
+    """Run the script of all sides at the same time, each on a core of its own, or one after the other to measure it."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
-    started = []
-    for number, (side, results, only) in enumerate(runs):
-        process = start(side, results, cores[0 if measure else number % len(cores)], only)
+    processes = []
+    for number, (side, results) in enumerate(runs):
+        processes.append(start_side(side, results, cores[0 if measure else number % len(cores)], only))
         if measure:
-            process.wait()
-        started.append(process)
-    codes = [process.wait() for process in started]
-    if any(codes):
-        raise CheckoutError("a side could not run; what is above says why")
+            processes[-1].wait()
+    if any([process.wait() for process in processes]):
+        raise CheckoutError("one side could not run; see above")
 
 
-def applying(expected: list[Expected], base: Checkout, head: Checkout) -> tuple[list[Expected], list[str]]:
-    """Return the entries whose commits lie between the sides, and remarks on those whose commits are not known."""
-    found, remarks, where = [], [], head.repository
-    tip = head.commit or git("rev-parse", "HEAD", repository=where).decode().strip()
-    for entry in expected:
+def select_applicable(entries: list[Expected], base: Checkout, head: Checkout) -> tuple[list[Expected], list[str]]:
+    """Return the entries whose commits lie between the two sides, and notes on entries whose commits are unknown."""
+    applicable, notes, repository = [], [], head.repository
+    tip = head.commit or git("rev-parse", "HEAD", repository=repository).decode().strip()
+    for entry in entries:
         try:
-            git("rev-parse", "--verify", "--quiet", f"{entry.commit}^{{commit}}", repository=where)
+            git("rev-parse", "--verify", "--quiet", f"{entry.commit}^{{commit}}", repository=repository)
         except CheckoutError:
-            remarks.append(f"no commit {entry.commit} is known here; its entry is taken to count: {entry.where}")
-            found.append(entry)
+            notes.append(f"commit {entry.commit} is unknown in this clone; its entry is applied: {entry.where}")
+            applicable.append(entry)
             continue
-        before = base.commit is None or is_ancestor(entry.commit, base.commit, where)
-        if not before and is_ancestor(entry.commit, tip, where):
-            found.append(entry)
-    return found, remarks
+        in_base = base.commit is None or is_ancestor(entry.commit, base.commit, repository)
+        if not in_base and is_ancestor(entry.commit, tip, repository):
+            applicable.append(entry)
+    return applicable, notes
 
 
-def report(found: list[Difference], every: bool) -> Iterator[str]:
-    """Yield the lines that show the first difference of each sort, and where others are; of ``every``, all."""
+def format_differences(differences: list[Difference], show_all: bool) -> Iterator[str]:
+    """Yield report lines: the first difference of each sort, or all of them, and counts by place."""
     order = {sort: number for number, sort in enumerate(SORTS)}
-    for sort, group in groupby(sorted(found, key=lambda one: order[one.sort]), key=lambda one: one.sort):
-        several = list(group)
-        yield f"\n{sort}: {len(several)} difference{'s' if len(several) > 1 else ''}"
-        for one in several if every else several[:1]:
-            yield f"  {one.where}\n    base: {_indented(one.base)}\n    head: {_indented(one.head)}"
-        if not every and len(several) > 1:
-            places = Counter(one.place for one in several)
-            yield "  by place, all of them with --all"
-            yield from (f"    {count:4}  {place[:MAX_PLACE_CHARS]}" for place, count in [*places.items()][:MAX_PLACES])
-            if len(places) > MAX_PLACES:
-                yield f"          ... and {len(places) - MAX_PLACES} more places"
+    ordered = sorted(differences, key=lambda difference: order[difference.sort])
+    for sort, group in groupby(ordered, key=lambda difference: difference.sort):
+        of_sort = list(group)
+        yield f"\n{sort}: {len(of_sort)} difference{'s' if len(of_sort) > 1 else ''}"
+        for difference in of_sort if show_all else of_sort[:1]:
+            yield f"  {difference.where}\n    base: {_indent(difference.base)}\n    head: {_indent(difference.head)}"
+        if not show_all and len(of_sort) > 1:
+            counts = Counter(difference.place for difference in of_sort)
+            yield "  by place (--all shows every difference)"
+            yield from (f"    {count:4}  {place[:MAX_PLACE_CHARS]}" for place, count in [*counts.items()][:MAX_PLACES])
+            if len(counts) > MAX_PLACES:
+                yield f"          ... and {len(counts) - MAX_PLACES} more places"
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return text.replace("\n", "\n          ")
 
 
-def table(base: Results, head: Results, clock: str) -> Iterator[str]:
-    """Yield the lines on time and memory: of all parts together, and of those that differ notably."""
-    rows = list(figures(base, head, clock))
+def format_figures(base: Results, head: Results, clock: str) -> Iterator[str]:
+    """Yield a table of time and memory: all parts together, then each part that differs notably."""
+    rows = list(pair_figures(base, head, clock))
     if not rows:
         return
     seconds = [sum(row[i] for row in rows) for i in (1, 2)]
     peak = [max(row[i] for row in rows) for i in (3, 4)]
-    unit = "seconds" if clock == "seconds" else "seconds of processor"
-    yield f"\n{unit:>44}    base    head   ratio  MB at peak    base    head   ratio"
+    unit = "seconds" if clock == "seconds" else "CPU seconds"
+    yield f"\n{unit:>44}    base    head   ratio     peak MB    base    head   ratio"
     for name, *values in [("all parts", *seconds, *peak), *rows]:
-        ours, theirs, less, more = values
-        ratios = theirs / max(ours, 1e-9), more / less
-        notable = any(not 1 / NOTABLE_RATIO < r < NOTABLE_RATIO for r in ratios) and max(ours, theirs) > MIN_SECONDS
-        if notable or name == "all parts":
-            yield f"{name:44} {ours:7.1f} {theirs:7.1f} {ratios[0]:7.2f} {less:19.0f} {more:7.0f} {ratios[1]:7.2f}"
+        base_seconds, head_seconds, base_mb, head_mb = values
+        ratios = head_seconds / max(base_seconds, 1e-9), head_mb / base_mb
+        is_notable = any(not 1 / NOTABLE_RATIO < ratio < NOTABLE_RATIO for ratio in ratios)
+        if name == "all parts" or (is_notable and max(base_seconds, head_seconds) > MIN_SECONDS):
+            times = f"{base_seconds:7.1f} {head_seconds:7.1f} {ratios[0]:7.2f}"
+            yield f"{name:44} {times} {base_mb:19.0f} {head_mb:7.0f} {ratios[1]:7.2f}"
 
 
 def main() -> int:
     """Compare two versions as the command line says, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("base", help="a version such as 0.2.0, or whatever names a commit for git")
+    parser.add_argument("base", help="a version such as 0.2.0, or any name that git has for a commit")
     parser.add_argument("head", help="the same, or . for the working tree as it is")
-    only = "a kind of model, one of its variations, commands, routes or json; may be repeated"
+    only = "a kind of model, one variation, commands, routes or json; may be repeated"
     parser.add_argument("--only", action="append", default=[], metavar="KIND", help=only)
-    parser.add_argument("--all", action="store_true", help="show all differences in full")
-    parser.add_argument("--measure", action="store_true", help="run one side after the other, for times on the clock")
-    parser.add_argument(
-        "--check-determinism", action="store_true", help="train the models of BASE a second time as well"
-    )
+    parser.add_argument("--all", action="store_true", help="show every difference in full")
+    parser.add_argument("--measure", action="store_true", help="run one side after the other, and show elapsed time")
+    parser.add_argument("--check-determinism", action="store_true", help="also run BASE a second time, and compare")
     cache = Path(tempfile.gettempdir()) / "dovetail-compare"
-    kept = "where checkouts, environments and compiled kernels are kept (default: %(default)s)"
-    parser.add_argument("--cache", type=Path, default=cache, help=kept)
-    given = parser.parse_args()
+    cache_help = "folder of checkouts, environments and compiled kernels (default: %(default)s)"
+    parser.add_argument("--cache", type=Path, default=cache, help=cache_help)
+    options = parser.parse_args()
     try:
-        expected = read_expected(EXPECTED)
-        base, head = (Checkout(name, given.cache.resolve()) for name in (given.base, given.head))
-        return compare(base, head, expected, given)
+        entries = load_expected(EXPECTED)
+        base, head = (Checkout(name, options.cache.resolve()) for name in (options.base, options.head))
+        return compare(base, head, entries, options)
     except (CheckoutError, ValueError) as error:
         print(f"compare: error: {error}", file=sys.stderr)
         return 2
 
 
-def compare(base: Checkout, head: Checkout, expected: list[Expected], given: argparse.Namespace) -> int:
+def compare(base: Checkout, head: Checkout, entries: list[Expected], options: argparse.Namespace) -> int:
     """Prepare and run two checkouts, print the report, and return the exit code."""
     with ExitStack() as stack:
-        for side in sorted({one.key: one for one in (base, head)}.values(), key=lambda one: one.key):
-            stack.enter_context(side.locked())  # in one order, so that two runs do not wait for each other
+        # Locks are taken in one order, so that two runs of this tool never wait for each other.
+        for side in sorted({side.key: side for side in (base, head)}.values(), key=lambda side: side.key):
+            stack.enter_context(side.lock())
             side.prepare()
-        drop_oldest(base.cache, (base.folder, head.folder))
-        place = head.folder / "results" / base.key
-        folders = {name: place / name / "results" for name in ("base", "head", "again")}
-        compiled = base.kernels(), head.kernels()
-        runs = [(base, folders["base"], given.only), (head, folders["head"], given.only)]
-        if given.check_determinism:
-            runs.append((base, folders["again"], given.only))
-        run_sides(runs, given.measure)
-        cold = [side.name for side, before in zip((base, head), compiled, strict=True) if side.kernels() > before]
-    ours, theirs = Results(folders["base"]), Results(folders["head"])
-    counting, remarks = applying(expected, base, head)
-    found, stale = settled(differences(ours, theirs), counting)
-    if given.check_determinism:
-        again = differences(ours, Results(folders["again"]))
-        found += [Difference("determinism", f"{one.sort} {one.where}", one.base, one.head) for one in again]
-    remarks += [f"kernels were compiled on {side} in this run, so its seconds say nothing" for side in cold]
-    remarks += [f"skipped on {side}: {name}, no {missing}" for side, results in (("base", ours), ("head", theirs))
-                for name, missing in results.about["skipped"].items()]  # fmt: skip
-    print(f"{given.base} and {given.head}: {len(ours.parts.keys() & theirs.parts.keys())} parts on both sides")
-    print(*table(ours, theirs, "seconds" if given.measure else "processor"), *report(found, given.all), sep="\n")
-    if stale and not given.only:
-        print("\nexpected differences that nothing matches any more; remove them from tools/expected_differences.toml:")
+        delete_oldest_checkouts(base.cache, (base.folder, head.folder))
+        folder = head.folder / "results" / base.key
+        runs = [(base, folder / "base" / "results"), (head, folder / "head" / "results")]
+        if options.check_determinism:
+            runs.append((base, folder / "again" / "results"))
+        n_kernels = [side.count_kernels() for side in (base, head)]
+        run_sides(runs, options.only, options.measure)
+        results = [Results(path) for _, path in runs]
+        applicable, notes = select_applicable(entries, base, head)
+        differences, stale = split_expected(Comparison(*results[:2]).differences(), applicable)
+        for again in results[2:]:
+            repeated = Comparison(results[0], again).differences()
+            differences += [Difference("determinism", f"{d.sort} {d.where}", d.base, d.head) for d in repeated]
+        for side, side_results, before in zip((base, head), results, n_kernels, strict=False):
+            if side.count_kernels() > before:
+                notes.append(f"kernels were compiled for {side.name}; run it again for its seconds")
+            notes += [f"{name} did not run on {side.name}: no {extra}" for name, extra in side_results.skipped.items()]
+    clock = "seconds" if options.measure else "processor"
+    print(f"{options.base} and {options.head}: {len(results[0].parts.keys() & results[1].parts.keys())} parts on both")
+    print(*format_figures(*results[:2], clock), *format_differences(differences, options.all), sep="\n")
+    if stale and not options.only:
+        print("\nexpected differences that no longer occur; remove them from tools/expected_differences.toml:")
         print(*(f"  {entry.sort}: {entry.where} ({entry.commit}: {entry.reason})" for entry in stale), sep="\n")
-    print(*(f"note: {remark}" for remark in remarks), sep="\n")
-    print("no difference" if not found else f"{len(found)} differences")
-    return int(bool(found) or bool(stale and not given.only))
+    print("", *(f"note: {note}" for note in notes), sep="\n")
+    print(f"{len(differences)} difference{'s' if len(differences) > 1 else ''}" if differences else "no difference")
+    return int(bool(differences) or bool(stale and not options.only))
 
 
 if __name__ == "__main__":

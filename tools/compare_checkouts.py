@@ -20,6 +20,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 RELEASES = Path(__file__).with_name("releases.json")
@@ -27,6 +28,8 @@ WORKING_TREE = "."
 MAX_CHECKOUTS = 8
 """Number of checkouts that stay in the cache; those that were used longest ago are deleted (about 300 MB each)."""
 SOURCE_FOLDER = "src"
+CONTENTS_FILE = "contents.json"
+"""What is in the tree of a checkout; there is none while the tree is being written."""
 
 Contents = Mapping[str, str]
 """Files of a source tree: the hash of the git object of each, by path."""
@@ -44,37 +47,39 @@ def git(*arguments: str, stdin: bytes = b"", repository: Path = REPOSITORY) -> b
     return ran.stdout
 
 
-def commit_of(name: str, repository: Path = REPOSITORY) -> str | None:
+def resolve_commit(name: str, repository: Path = REPOSITORY) -> str | None:
     """Return the hash of the commit that a version, branch, tag or hash names; None for the working tree, ``.``."""
     if name == WORKING_TREE:
         return None
     releases: dict[str, str] = json.loads(RELEASES.read_text("utf-8"))
     try:
-        found = git("rev-parse", "--verify", "--quiet", f"{releases.get(name, name)}^{{commit}}", repository=repository)
+        commit = git(
+            "rev-parse", "--verify", "--quiet", f"{releases.get(name, name)}^{{commit}}", repository=repository
+        )
     except CheckoutError:
         raise CheckoutError(f"{name}: no such version or commit; versions are {', '.join(releases)}") from None
-    return found.decode().strip()
+    return commit.decode().strip()
 
 
-def is_ancestor(commit: str, of: str, repository: Path = REPOSITORY) -> bool:
-    """Return whether a commit is another one or one of its ancestors."""
-    command = ["git", "-C", str(repository), "merge-base", "--is-ancestor", commit, of]
+def is_ancestor(commit: str, descendant: str, repository: Path = REPOSITORY) -> bool:
+    """Return whether a commit is the same as another, or one of its ancestors."""
+    command = ["git", "-C", str(repository), "merge-base", "--is-ancestor", commit, descendant]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def contents_of(commit: str | None, repository: Path = REPOSITORY) -> dict[str, str]:
+def list_contents(commit: str | None, repository: Path = REPOSITORY) -> dict[str, str]:
     """Return the files that make the package: all of ``src`` and those in the root of the repository."""
     if commit is not None:
         entries = git("ls-tree", "-r", "-z", commit, repository=repository).decode().split("\0")
         split = [entry.partition("\t") for entry in entries if entry.split(" ")[1:2] == ["blob"]]
-        return {path: about.split()[2] for about, _, path in split if _is_of_package(path)}
+        return {path: about.split()[2] for about, _, path in split if _belongs_to_package(path)}
     listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", repository=repository).decode()
-    paths = [p for p in sorted(set(listed.split("\0"))) if _is_of_package(p) and (repository / p).is_file()]
+    paths = [p for p in sorted(set(listed.split("\0"))) if _belongs_to_package(p) and (repository / p).is_file()]
     hashes = git("hash-object", "--stdin-paths", stdin="\n".join(paths).encode(), repository=repository).decode()
     return dict(zip(paths, hashes.split(), strict=True))
 
 
-def _is_of_package(path: str) -> bool:
+def _belongs_to_package(path: str) -> bool:
     return path.startswith(f"{SOURCE_FOLDER}/") or bool(path and "/" not in path)
 
 
@@ -83,14 +88,14 @@ class Checkout:
 
     def __init__(self, name: str, cache: Path, repository: Path = REPOSITORY) -> None:
         self.name, self.cache, self.repository = name, cache, repository
-        self.commit = commit_of(name, repository)
+        self.commit = resolve_commit(name, repository)
         self.key = self.commit or "tree-" + hashlib.sha256(str(repository).encode()).hexdigest()[:12]
         self.folder = cache / self.key
         self.tree, self.venv = self.folder / "tree", self.folder / "venv"
         self.python = self.venv / "bin" / "python"
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Wait until no other run of this tool uses the checkout, and keep it for this one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as file:
@@ -98,62 +103,63 @@ class Checkout:
             yield
 
     def prepare(self) -> None:
-        """Bring the source up to date, drop compiled code that is stale, and install the package."""
-        wanted = contents_of(self.commit, self.repository)
-        if not self.tree.exists():
-            self._copy_nearest(wanted)
-        changed = self._write(wanted)
-        for path in stale_kernels(self.tree / SOURCE_FOLDER, changed):
-            path.unlink()
-        self._install(wanted)
+        """Bring the source up to date, and install the package."""
+        contents = list_contents(self.commit, self.repository)
+        if not (self.folder / CONTENTS_FILE).exists():  # new, or an update was interrupted
+            shutil.rmtree(self.tree, ignore_errors=True)
+            self._copy_nearest_checkout(contents)
+        self._update_tree(contents)
+        self._install(contents)
         os.utime(self.folder)
 
-    def kernels(self) -> int:
+    def count_kernels(self) -> int:
         """Return how many files of compiled code there are."""
         return sum(1 for _ in self.tree.rglob("*.nbc"))
 
-    def _copy_nearest(self, wanted: Contents) -> None:
+    def _copy_nearest_checkout(self, contents: Contents) -> None:
         """Start from the checkout that has most files in common, so that few kernels have to be compiled."""
-        others = [(len(set(recorded(f).items()) & set(wanted.items())), f) for f in checkouts(self.cache)]
-        common, nearest = max(others, default=(0, self.folder))
-        if common:
-            for name in ("tree", "contents.json"):
-                source = nearest / name
-                (shutil.copytree if source.is_dir() else shutil.copy2)(source, self.folder / name)
+        ranked = [(len(load_contents(f).items() & contents.items()), f) for f in list_checkouts(self.cache)]
+        n_shared, nearest = max(ranked, default=(0, self.folder))
+        if n_shared:
+            shutil.copytree(nearest / "tree", self.tree)
+            shutil.copy2(nearest / CONTENTS_FILE, self.folder / CONTENTS_FILE)
         self.tree.mkdir(exist_ok=True)
 
-    def _write(self, wanted: Contents) -> set[str]:
-        """Write the files that differ from those of the last run, and return their paths."""
-        before = recorded(self.folder)
-        changed = {path for path, _ in before.items() ^ wanted.items()}
-        (self.folder / "contents.json").unlink(missing_ok=True)  # until all of it is written nothing is certain
-        for path in changed - wanted.keys():
+    def _update_tree(self, contents: Contents) -> None:
+        """Write the files that differ from those of the last run, and delete compiled code that is stale."""
+        before = load_contents(self.folder)
+        changed = {path for path, _ in before.items() ^ contents.items()}
+        if not changed:
+            return
+        (self.folder / CONTENTS_FILE).unlink(missing_ok=True)
+        for path in changed - contents.keys():
             (self.tree / path).unlink(missing_ok=True)
-        needed = sorted(changed & wanted.keys())
-        data = dict(zip(needed, self._data([wanted[path] for path in needed], needed), strict=True))
-        for path, content in data.items():
+        written = sorted(changed & contents.keys())
+        for path, data in zip(written, self._load_files(written, contents), strict=True):
             target = self.tree / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        (self.folder / "contents.json").write_text(json.dumps(wanted))
-        return changed
+            target.write_bytes(data)
+        for kernel in find_stale_kernels(self.tree / SOURCE_FOLDER, changed):
+            kernel.unlink()
+        (self.folder / CONTENTS_FILE).write_text(json.dumps(contents))
 
-    def _data(self, hashes: list[str], paths: list[str]) -> Iterable[bytes]:
+    def _load_files(self, paths: list[str], contents: Contents) -> list[bytes]:
         if self.commit is None:
             return [(self.repository / path).read_bytes() for path in paths]
-        printed = git("cat-file", "--batch", stdin="\n".join(hashes).encode(), repository=self.repository)
-        found, at = [], 0
-        for _ in hashes:
-            end = printed.index(b"\n", at)
-            size = int(printed[at:end].split()[2])
-            found.append(printed[end + 1 : end + 1 + size])
-            at = end + size + 2
-        return found
+        hashes = "\n".join(contents[path] for path in paths)
+        printed = git("cat-file", "--batch", stdin=hashes.encode(), repository=self.repository)
+        files, at = [], 0
+        for _ in paths:  # HASH TYPE SIZE, a line end, the content, a line end
+            begin = printed.index(b"\n", at) + 1
+            size = int(printed[at:begin].split()[2])
+            files.append(printed[begin : begin + size])
+            at = begin + size + 1
+        return files
 
-    def _install(self, wanted: Contents) -> None:
+    def _install(self, contents: Contents) -> None:
         """Make the environment, unless it is there and the package is described as it was then."""
         parents = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
-        made_for = json.dumps([wanted.get("pyproject.toml"), sys.version, parents])
+        made_for = json.dumps([contents.get("pyproject.toml"), sys.version, parents])
         mark = self.venv / "made-for"
         if mark.exists() and mark.read_text() == made_for:
             return
@@ -174,66 +180,84 @@ def _run(*command: str) -> None:
         raise CheckoutError(f"{' '.join(command)} failed:\n{ran.stderr.strip() or ran.stdout.strip()}")
 
 
-def checkouts(cache: Path) -> list[Path]:
+def list_checkouts(cache: Path) -> list[Path]:
     """Return the folders of all complete checkouts, the one used last first."""
-    found = [path.parent for path in cache.glob("*/contents.json")]
-    return sorted(found, key=lambda folder: -folder.stat().st_mtime)
+    complete = [path.parent for path in cache.glob(f"*/{CONTENTS_FILE}")]
+    return sorted(complete, key=lambda folder: -folder.stat().st_mtime)
 
 
-def recorded(folder: Path) -> dict[str, str]:
+def load_contents(folder: Path) -> dict[str, str]:
     """Return the files that the last run wrote to a checkout."""
-    file = folder / "contents.json"
+    file = folder / CONTENTS_FILE
     return json.loads(file.read_text()) if file.exists() else {}
 
 
-def drop_oldest(cache: Path, keep: Iterable[Path]) -> None:
+def delete_oldest_checkouts(cache: Path, keep: Iterable[Path]) -> None:
     """Delete the checkouts that were used longest ago, but none of those to keep."""
-    for folder in checkouts(cache)[MAX_CHECKOUTS:]:
+    for folder in list_checkouts(cache)[MAX_CHECKOUTS:]:
         if folder not in set(keep):
             shutil.rmtree(folder)
 
 
-def stale_kernels(source: Path, changed: Iterable[str]) -> Iterator[Path]:
-    """Yield the files of compiled code that may hold code of changed files, given by path from the repository.
+def find_stale_kernels(source: Path, changed: Iterable[str]) -> Iterator[Path]:
+    """Yield the files of compiled code that may hold code of changed files, which are paths from the repository.
 
     Compiled code holds that of the kernels it calls, and the constants it reads, from whatever files these come.
     """
-    modules = {_module_of(path.relative_to(source)): path for path in sorted(source.rglob("*.py"))}
-    used = {name: used_modules(path.read_text("utf-8"), modules) for name, path in modules.items()}
+    files = {_module_of(path.relative_to(source)): path.read_text("utf-8") for path in sorted(source.rglob("*.py"))}
+    modules = {name: parse_module(text) for name, text in files.items()}
+    used = {name: set(_used_modules(modules, name)) for name in modules}
     stale = {_module_of(Path(p).relative_to(SOURCE_FOLDER)) for p in changed if p.startswith(f"{SOURCE_FOLDER}/")}
-    fresh = stale
-    while fresh:
-        fresh = {name for name, others in used.items() if name not in stale and not others.isdisjoint(fresh)}
-        stale = stale | fresh
+    reached = stale
+    while reached:
+        reached = {name for name in used.keys() - stale if not used[name].isdisjoint(reached)}
+        stale = stale | reached
     for name in stale:
-        folder = source.joinpath(*name.split("."))
-        for kind in ("nbi", "nbc"):
-            yield from (folder.parent / "__pycache__").glob(f"{folder.name}.*.{kind}")
+        file = source.joinpath(*name.split("."))
+        for suffix in ("nbi", "nbc"):
+            yield from (file.parent / "__pycache__").glob(f"{file.name}.*.{suffix}")
 
 
 def _module_of(path: Path) -> str:
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
-def used_modules(text: str, modules: Iterable[str]) -> set[str]:
-    """Return the modules, of those given, whose names a file uses in decorated functions or in assignments to globals.
+class Module(NamedTuple):
+    """What a file imports, and which of that its compiled code may read."""
 
-    Kernels are decorated, and what they read besides their arguments is global; other functions do not matter.
+    imports: dict[str, tuple[str, str]]
+    """By the name in the file: the module that it is imported from, and its name there, empty for the module itself."""
+    used: set[str]
+    """Names in decorated functions and in assignments to globals: kernels are decorated, and read globals."""
 
-    >>> sorted(used_modules("from a.b import c\\nimport d\\nX = c + 1\\ndef f(): return d.g()", ["a.b", "d"]))
-    ['a.b']
+
+def parse_module(text: str) -> Module:
+    """Return what a file imports and uses.
+
+    >>> parse_module("from a import b as c\\nimport d\\nX = c + 1\\ndef f(): return d.g()")
+    Module(imports={'c': ('a', 'b'), 'd': ('d', '')}, used={'c'})
     """
-    known, tree = set(modules), ast.parse(text)
-    origin: dict[str, str] = {}
+    tree = ast.parse(text)
+    imports: dict[str, tuple[str, str]] = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                origin[alias.asname or alias.name] = inner if inner in known else node.module
+            imports |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
         elif isinstance(node, ast.Import):
-            for alias in node.names:
-                origin[alias.asname or alias.name.partition(".")[0]] = alias.name
-    assigned = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
-    decorated = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.decorator_list]
-    names = {n.id for part in [*assigned, *decorated] for n in ast.walk(part) if isinstance(n, ast.Name)}
-    return {origin[name] for name in names if name in origin} & known
+            imports |= {alias.asname or alias.name.partition(".")[0]: (alias.name, "") for alias in node.names}
+    compiled: list[ast.AST] = [n.value for n in tree.body if isinstance(n, ast.Assign | ast.AnnAssign) and n.value]
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and function.decorator_list:
+            compiled += [*function.decorator_list, *function.body]  # annotations are not compiled
+    names = {node.id for part in compiled for node in ast.walk(part) if isinstance(node, ast.Name)}
+    return Module(imports, names & imports.keys())
+
+
+def _used_modules(modules: Mapping[str, Module], name: str) -> Iterator[str]:
+    """Yield the modules that the compiled code of one may hold code of, also those that pass names on."""
+    for local in modules[name].used:
+        module, original = modules[name].imports[local]
+        while True:
+            yield from (one for one in (module, f"{module}.{original}") if one in modules)
+            if module not in modules or original not in modules[module].imports:
+                break
+            module, original = modules[module].imports[original]

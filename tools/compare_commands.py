@@ -7,6 +7,7 @@ changes is not taken for an answer that changes. ``< FILE`` is the standard inpu
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from compare_run import Part, command_line, forked
+from compare_run import MAX_FAILURE_CHARS, Part, run_command_line, run_forked
 
 MODELS = Path(__file__).resolve().parents[1] / "tests" / "data" / "models"
 """Small models of every kind, which the lines of ``JSON_LINES`` read."""
@@ -348,31 +349,32 @@ GROUPS = {
 """Lines by the name of their part; they share a folder, and later ones read what earlier ones wrote."""
 
 
-def command_parts() -> Iterator[Part]:
+def list_command_parts() -> Iterator[Part]:
     """Yield the parts whose results are transcripts."""
     for name, lines in GROUPS.items():
-        yield Part(f"commands/{name}", partial(transcribed, lines=lines, work="../work"))
-    yield Part("json/all", partial(transcribed, lines=JSON_LINES, work="work"))
+        yield Part(f"commands/{name}", partial(write_transcripts, lines=lines, work="../work"))
+    yield Part("json/all", partial(write_transcripts, lines=JSON_LINES, work="work"))
 
 
 def write_files(folder: Path) -> None:
-    """Write the made-up files that the lines read: corpora, a text with its translation, and files that are wrong."""
+    """Write the made-up files that the lines read: corpora, a text and its translation, and files that are wrong."""
     from smoke import PIPELINE
-    from variations import pairs, raw_text, records, translated
+    from variations import make_pairs, make_records, translate_records, write_raw_text
 
-    for name, rows in (("train", records(36, 1)), ("dev", records(10, 2)), ("other", records(27, 3))):
-        tagged = [{**row, "ner": outermost_tags(row)} for row in rows]
+    for name, rows in (("train", make_records(36, 1)), ("dev", make_records(10, 2)), ("other", make_records(27, 3))):
+        tagged = [{**row, "ner": tag_outermost_entities(row)} for row in rows]
         columns = ["".join(f"{w}\t{t}\n" for w, t in zip(row["words"], row["ner"], strict=True)) for row in tagged]
         write_lines(folder / f"{name}.jsonl", map(json.dumps, tagged))
         write_lines(folder / f"{name}.conll", columns)
         write_lines(folder / f"{name}.mrg", (f"({row['tree']})" for row in rows))
         write_lines(folder / f"{name}.words.txt", (" ".join(row["words"]) for row in rows))
-    raw_text(folder / "raw.txt", 40)
-    source, target, links = translated(24, 1)
+    write_raw_text(folder / "raw.txt", 40)
+    source, target, links = translate_records(24, 1)
     bitext = {"source.txt": source, "target.txt": target, "links.txt": links, "shorter.txt": target[:9] + target[12:]}
     for name, lines in bitext.items():
         write_lines(folder / name, lines)
-    judged = [{name: getattr(pair, name) for name in ("text", "hypothesis", "label", "task")} for pair in pairs(24, 1)]
+    fields = ("text", "hypothesis", "label", "task")
+    judged = [{name: getattr(pair, name) for name in fields} for pair in make_pairs(24, 1)]
     write_lines(folder / "pairs.jsonl", map(json.dumps, judged))
     contents: dict[str, str | bytes] = {
         "pipe.toml": PIPELINE,
@@ -398,60 +400,59 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
-def outermost(row: Mapping[str, Any]) -> list[list[Any]]:
+def outermost_entities(row: Mapping[str, Any]) -> list[list[Any]]:
     """Return the entities of a sentence that lie within no other: [start, end, label]."""
-    every = row["entities"]
-    return [e for e in every if not any(o != e and o[0] <= e[0] and e[1] <= o[1] for o in every)]
+    spans = row["entities"]
+    return [s for s in spans if not any(o != s and o[0] <= s[0] and s[1] <= o[1] for o in spans)]
 
 
-def outermost_tags(row: Mapping[str, Any]) -> list[str]:
-    """Return a tag for each word that says in which of these entities it is."""
+def tag_outermost_entities(row: Mapping[str, Any]) -> list[str]:
+    """Return the IOB2 tag of each word for these entities."""
     tags = ["O"] * len(row["words"])
-    for start, end, label in outermost(row):
+    for start, end, label in outermost_entities(row):
         tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
     return tags
 
 
-def transcribed(folder: Path, lines: str, work: str) -> None:
-    """Run the lines one after another, and record what each prints and writes."""
-    place = (folder / work).resolve()
-    if not place.exists():
-        place.mkdir()
-        write_files(place)
+def write_transcripts(folder: Path, lines: str, work: str) -> None:
+    """Run lines one after another in the folder ``work``, and write records of what they print and write."""
+    work_folder = (folder / work).resolve()
+    if not work_folder.exists():
+        work_folder.mkdir()
+        write_files(work_folder)
     records = []
     for number, line in enumerate(lines.strip().splitlines()):
-        line = " ".join(line.split())
-        records.append(transcript(line, place, folder, f"{number:03}"))
+        records.append(run_line(" ".join(line.split()), work_folder, folder / f"{number:03}"))
         (folder / "records.json").write_text(json.dumps(records, ensure_ascii=False, indent=1), "utf-8")
 
 
-def transcript(line: str, work: Path, results: Path, number: str) -> dict[str, Any]:
-    """Run one line in the folder of work, and return the record of it; files that it writes are copied to results."""
+def run_line(line: str, work: Path, results: Path) -> dict[str, Any]:
+    """Run a line in the folder ``work``, copy the files that it writes to a new folder, and return its record."""
     expected, _, command = line.partition(" ")
     words = shlex.split(command.format(**SETTINGS))
-    words, _, given = (words, "", "/dev/null") if "<" not in words else (words[:-2], "<", str(work / words[-1]))
-    before = _files(work)
-    out, err = results / f"{number}.out", results / f"{number}.err"
-    ran = forked(lambda: command_line(words), work, out, err, Path(given))
-    after = _files(work)
-    fields = {
-        "exit code": ran.code,
-        "stdout": out.read_text("utf-8", "replace"),
-        "stderr": err.read_text("utf-8", "replace"),
-    }
-    files: dict[str, str | None] = {name: None for name in before.keys() - after.keys()}
+    stdin = Path(os.devnull)
+    if "<" in words:
+        words, stdin = words[: words.index("<")], work / words[-1]
+    before = _list_files(work)
+    results.mkdir()
+    out, err = results / "stdout", results / "stderr"
+    run = run_forked(partial(run_command_line, words), work, out, err, stdin)
+    after = _list_files(work)
+    texts = {path.name: path.read_text("utf-8", "replace") for path in (out, err)}
+    files: dict[str, str | None] = dict.fromkeys(sorted(before.keys() - after.keys()))
     for name in sorted(path for path in after if after[path] != before.get(path)):
-        target = results / number / name
+        target = results / "files" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(work / name, target)
-        files[name] = f"{number}/{name}"
-    wrong = (
-        f"exit code {ran.code}, expected {expected}: {fields['stderr'][-500:]}" if ran.code != int(expected) else None
-    )
-    return {"name": f"dovetail {command}", "fields": fields, "files": files, "wrong": wrong} | ran.figures()
+        files[name] = f"{results.name}/files/{name}"
+    wrong = None
+    if run.code != int(expected):
+        wrong = f"exit code {run.code}, expected {expected}: {texts['stderr'][-MAX_FAILURE_CHARS:]}"
+    record = {"name": f"dovetail {command}", "fields": {"exit code": run.code, **texts}, "files": files, "wrong": wrong}
+    return record | run.figures()
 
 
-def _files(folder: Path) -> dict[str, tuple[int, int]]:
+def _list_files(folder: Path) -> dict[str, tuple[int, int]]:
     """Return the time and the size of every file below a folder, by its path."""
-    stats = {str(p.relative_to(folder)): p.stat() for p in folder.rglob("*") if p.is_file()}
+    stats = {str(path.relative_to(folder)): path.stat() for path in folder.rglob("*") if path.is_file()}
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats.items()}

@@ -1,9 +1,9 @@
-"""What ``tools/compare.py`` runs on each side, with the environment of that side: it writes a folder of results.
+"""The script that ``tools/compare.py`` runs on each side, in the environment of that side.
 
     python tools/compare_run.py RESULTS --core 0 --only tagger --only commands
 
-Every part runs in a process of its own, forked from one that has imported all of dovetail: quick, and yet no part sees
-what another has left behind. ``about.json`` says how each part went, with its seconds and its peak of memory.
+It writes a folder of results. Every part runs in a child process, forked from one that has imported all of dovetail, so
+that it starts at once and sees nothing of the parts before it. ``about.json`` has the time and memory of each part.
 """
 
 from __future__ import annotations
@@ -33,60 +33,55 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "SOURCE_DATE_EPOCH": "0",
     "MPLBACKEND": "agg",
 }  # fmt: skip
-"""Variables that are the same on both sides, whatever the shell of the user says."""
+"""Environment variables that are the same on both sides, whatever the user has set."""
 TIMEOUT_S = 1800
-"""Time that a part, or a command, may take; where nothing is compiled yet, it takes long."""
+"""Time limit of a part, and of a command; compiling its kernels may take minutes."""
+CRASH = 70
+"""Exit code of a child process that an exception ends."""
+MAX_FAILURE_CHARS = 2000
 COMMAND = "dovetail"
-"""The console script that commands are given to."""
+"""The console script."""
 
 
 class Part(NamedTuple):
-    """A piece of work: its name, ``SORT/NAME``, and a function that is called in the folder of its results."""
+    """A unit of work: its name, ``SORT/NAME``, and a function that is called with the folder of its results."""
 
     name: str
     work: Callable[[Path], None]
 
 
-class Ran(NamedTuple):
-    """How a child process ended, and what it needed, with the processes that it has started itself."""
+class Run(NamedTuple):
+    """Exit code, time and memory of a child process and of the processes that it started."""
 
     code: int
     seconds: float
     processor: float
-    """Seconds that it has computed, which other work on the machine does not make longer."""
+    """CPU seconds, which do not depend on what else runs on the machine."""
     megabytes: float
-    """Its peak of memory."""
+    """Peak of resident memory."""
 
     def figures(self) -> dict[str, float]:
-        """Return what is kept of it."""
+        """Return time and memory by name."""
         return {name: round(getattr(self, name), 3) for name in ("seconds", "processor", "megabytes")}
 
 
-def forked(work: Callable[[], Any], folder: Path, out: Path, err: Path, stdin: Path = Path(os.devnull)) -> Ran:
-    """Call a function in a child process with its own folder and standard streams, and wait for its end.
+def run_forked(work: Callable[[], Any], folder: Path, out: Path, err: Path, stdin: Path = Path(os.devnull)) -> Run:
+    """Call a function in a child process with its own folder and standard streams, and wait for it.
 
-    ``SystemExit`` gives the exit code as usual, any other exception a traceback and 70.
+    ``SystemExit`` sets the exit code as usual; any other exception prints a traceback and gives 70.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    began = time.perf_counter()
+    start = time.perf_counter()
     child = os.fork()
     if child == 0:
-        code = 70
+        code = CRASH
         try:
-            signal.signal(signal.SIGALRM, _end_late)
-            signal.alarm(TIMEOUT_S)
-            os.chdir(folder)
-            for number, path, flags in ((0, stdin, os.O_RDONLY), (1, out, os.O_WRONLY), (2, err, os.O_WRONLY)):
-                os.dup2(os.open(path, flags | (0 if number == 0 else os.O_CREAT | os.O_TRUNC), 0o644), number)
-            sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
-            sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
-            # Processes that the child spawns must not import this script as their main module.
-            sys.modules["__main__"] = types.ModuleType("__main__")
+            _set_up_child(folder, out, err, stdin)
             work()
             code = 0
-        except SystemExit as ended:
-            code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
         except BaseException:
             traceback.print_exc()
         finally:
@@ -97,48 +92,63 @@ def forked(work: Callable[[], Any], folder: Path, out: Path, err: Path, stdin: P
     _, status, usage = os.wait4(child, 0)
     megabytes = usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
     processor = usage.ru_utime + usage.ru_stime
-    return Ran(os.waitstatus_to_exitcode(status), time.perf_counter() - began, processor, megabytes)
+    return Run(os.waitstatus_to_exitcode(status), time.perf_counter() - start, processor, megabytes)
 
 
-def _end_late(number: int, frame: Any) -> None:
-    raise TimeoutError(f"this took longer than {TIMEOUT_S} s")
+def _set_up_child(folder: Path, out: Path, err: Path, stdin: Path) -> None:
+    signal.signal(signal.SIGALRM, _time_out)
+    signal.alarm(TIMEOUT_S)
+    os.chdir(folder)
+    writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    for number, path, flags in ((0, stdin, os.O_RDONLY), (1, out, writing), (2, err, writing)):
+        os.dup2(os.open(path, flags, 0o644), number)
+    sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    # multiprocessing imports the main module in the processes that it spawns; that must not be this script.
+    sys.modules["__main__"] = types.ModuleType("__main__")
 
 
-def load_everything() -> None:
-    """Import all of dovetail that its public names need, so that children start at once."""
+def _time_out(number: int, frame: Any) -> None:
+    raise TimeoutError(f"longer than {TIMEOUT_S} s")
+
+
+def import_dovetail() -> None:
+    """Import everything that the public names of dovetail need, so that child processes start at once."""
     import dovetail
 
     for name in dovetail.__all__:
-        with suppress(ImportError):  # of what needs an extra
+        with suppress(ImportError):  # an extra is missing
             getattr(dovetail, name)
     for name in ("dovetail.cli.app", "typer.completion", "rich", "safetensors.numpy", "scipy.optimize", "numba"):
-        with suppress(ImportError):  # of another version, which has no such module
+        with suppress(ImportError):  # another version may not have this module
             import_module(name)
 
 
-def command_line(arguments: list[str]) -> None:
-    """Run the console script with these arguments, as the shell would."""
-    [script] = (one for one in entry_points(group="console_scripts") if one.name == COMMAND)
+def run_command_line(arguments: list[str]) -> None:
+    """Call the console script with these arguments, as the shell does."""
+    [script] = (entry for entry in entry_points(group="console_scripts") if entry.name == COMMAND)
     sys.argv = [COMMAND, *arguments]
     sys.exit(script.load()())
 
 
-def wanted_parts(results: Path, only: frozenset[str], skipped: dict[str, str]) -> list[Part]:
-    """Return the parts to run: all, or those of some kinds and variations; ``skipped`` gets those that cannot run."""
-    from compare_commands import command_parts
-    from compare_routes import route_parts
+def select_parts(results: Path, only: frozenset[str], skipped: dict[str, str]) -> list[Part]:
+    """Return the parts of the selected kinds and variations, all of them if none is selected.
+
+    Variations that lack an extra are left out, and entered in ``skipped`` with its name.
+    """
+    from compare_commands import list_command_parts
+    from compare_routes import list_route_parts
     from variations import VARIATIONS
 
-    others = [*command_parts(), *route_parts()]
-    kinds = {one.kind for one in VARIATIONS.values()} | {part.name.partition("/")[0] for part in others}
+    others = [*list_command_parts(), *list_route_parts()]
+    kinds = {variation.kind for variation in VARIATIONS.values()} | {part.name.partition("/")[0] for part in others}
     if unknown := only - kinds - VARIATIONS.keys():
-        sys.exit(f"--only {', '.join(sorted(unknown))}: choose of {', '.join(sorted(kinds))}, or a single variation")
+        sys.exit(f"--only {', '.join(sorted(unknown))}: choose from {', '.join(sorted(kinds))}, or name a variation")
     parts = []
     for name, variation in VARIATIONS.items():
-        missing = [extra for extra in variation.requires if not find_spec(extra)]
         if only and only.isdisjoint((variation.kind, name)):
             continue
-        if missing:
+        if missing := [extra for extra in variation.requires if not find_spec(extra)]:
             skipped[f"models/{name}"] = ", ".join(missing)
             continue
         parts.append(Part(f"models/{name}", partial(train_and_answer, variation, results / "answers" / f"{name}.json")))
@@ -146,45 +156,44 @@ def wanted_parts(results: Path, only: frozenset[str], skipped: dict[str, str]) -
 
 
 def train_and_answer(variation: Any, answers: Path, folder: Path) -> None:
-    """Train a variation of a model in a folder, and write its answers to a file beside it."""
+    """Train a variation of a model in a folder, and write its answers to a JSON file."""
     variation.train(folder)
     answers.write_text(json.dumps(variation.answers(folder), ensure_ascii=False), "utf-8")
 
 
+def run_part(part: Part, results: Path) -> dict[str, Any]:
+    """Run a part, and return its time and memory, and how it failed if it did."""
+    folder, log = results / part.name, results / "log" / part.name.replace("/", "-")
+    folder.mkdir(parents=True)
+    err = Path(f"{log}.err")
+    run = run_forked(partial(part.work, folder), folder, Path(f"{log}.out"), err)
+    print(f"{part.name}: {run.seconds:.1f} s, {run.megabytes:.0f} MB", flush=True)
+    failure = {"failure": f"exit code {run.code}: {err.read_text('utf-8', 'replace').strip()[-MAX_FAILURE_CHARS:]}"}
+    return run.figures() | (failure if run.code else {})
+
+
 def main() -> None:
-    """Run the parts that are asked for, and write what came of them."""
+    """Run the selected parts, and write their results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--core", type=int)
-    parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--path", action="append", default=[], help="NAME=FOLDER: this name stands for it in texts")
-    given = parser.parse_args()
-    if given.core is not None and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {given.core})
-    results = given.results.resolve()
+    parser.add_argument("--core", type=int, help="the core to run on")
+    parser.add_argument("--only", action="append", default=[], help="a kind of model, a variation, or another sort")
+    parser.add_argument("--path", action="append", default=[], help="NAME=FOLDER: replace FOLDER by NAME in texts")
+    options = parser.parse_args()
+    if options.core is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {options.core})
+    results = options.results.resolve()
     shutil.rmtree(results, ignore_errors=True)
     for name in ("answers", "log"):
         (results / name).mkdir(parents=True)
-    about: dict[str, Any] = {
-        "version": version(COMMAND), "paths": {str(results): "<results>"}, "parts": {}, "skipped": {},
-    }  # fmt: skip
-    about["paths"] |= {folder: f"<{name}>" for name, _, folder in (one.partition("=") for one in given.path)}
-    parts = wanted_parts(results, frozenset(given.only), about["skipped"])
-    load_everything()
-    (results / "about.json").write_text(json.dumps(about))
+    paths = {str(results): "<results>"}
+    paths |= {folder: f"<{name}>" for name, _, folder in (path.partition("=") for path in options.path)}
+    about: dict[str, Any] = {"version": version(COMMAND), "paths": paths, "parts": {}, "skipped": {}}
+    parts = select_parts(results, frozenset(options.only), about["skipped"])
+    import_dovetail()
     for part in parts:
-        folder = results / part.name
-        folder.mkdir(parents=True)
-        log = results / "log" / part.name.replace("/", "-")
-        ran = forked(lambda part=part, folder=folder: part.work(folder), folder, Path(f"{log}.out"), Path(f"{log}.err"))
-        told: dict[str, Any] = ran.figures()
-        if ran.code:
-            told["failure"] = (
-                f"exit code {ran.code}: {Path(f'{log}.err').read_text('utf-8', 'replace').strip()[-2000:]}"
-            )
-        about["parts"][part.name] = told
-        print(f"{part.name}: {ran.seconds:.1f} s, {ran.megabytes:.0f} MB", flush=True)
-        (results / "about.json").write_text(json.dumps(about, indent=1))
+        about["parts"][part.name] = run_part(part, results)
+    (results / "about.json").write_text(json.dumps(about, indent=1))
 
 
 if __name__ == "__main__":
