@@ -1,4 +1,4 @@
-"""The oracle of ``tools/compare.py``: what it finds, what it lets pass, and that it tries all there is to try."""
+"""``tools/compare.py``: the differences it reports, those it ignores, and that it tries every command and setting."""
 
 from __future__ import annotations
 
@@ -49,9 +49,11 @@ def write_results(folder: Path, version: str = "0.2.0") -> Path:
     (folder / "about.json").write_text(json.dumps(about))
     save_model(model / "model.dovetail", HEADER | {"dovetail": version}, {"weight": WEIGHT, "keys": np.arange(3)})
     (folder / "answers/tagger-plain.json").write_text('{"best": ["B-PER"], "marginals": [0.1, 1e-300], "seconds": 3}')
-    told = f"{folder}/m.dovetail: written by dovetail {version}\ntrained in 0.31 s\n"
-    out = {"exit code": 0, "stdout": told, "stderr": "dovetail: warning: odd\n"}
-    write_records(folder / "commands/use", {"name": COMMAND, "fields": out, "files": {"a.txt": "000/a.txt", "b": None}})
+    printed = f"{folder}/m.dovetail: written by dovetail {version}\ntrained in 0.31 s\n"
+    texts = {"exit code": 0, "stdout": printed, "stderr": "dovetail: warning: odd\n"}
+    write_records(
+        folder / "commands/use", {"name": COMMAND, "fields": texts, "files": {"a.txt": "000/a.txt", "b": None}}
+    )
     (folder / "commands/use/000/a.txt").write_text("Ada\nslept\n")
     answer = {"status": 200, "content-type": "application/json"}
     write_records(folder / "routes/serve", {"name": ROUTE, "fields": answer, "files": {"body": "0.body"}})
@@ -69,7 +71,7 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
     return write_results(tmp_path / "base"), write_results(tmp_path / "head", "0.3.0")
 
 
-def found_between(tools: Any, sides: tuple[Path, Path]) -> list[Any]:
+def find_differences(tools: Any, sides: tuple[Path, Path]) -> list[Any]:
     return list(tools.results.Comparison(*map(tools.results.Results, sides)).differences())
 
 
@@ -96,57 +98,74 @@ def lose_sign_of_zero(header: Any, arrays: Any) -> None:
 
 
 def test_equal_sides_are_silent_whatever_the_clock_and_the_version_say(tools: Any, sides: tuple[Path, Path]) -> None:
-    of_answers(lambda told: told.update(seconds=4))(sides[1])
-    of_command(lambda one: one["fields"].update(stdout=one["fields"]["stdout"].replace("0.31 s", "12.7 s")))(sides[1])
-    of_file("routes/serve/0.body", b'{"milliseconds": 4, "spans": [{"start": 0}]}')(sides[1])
-    assert found_between(tools, sides) == []
+    edit_answers(lambda answers: answers.update(seconds=4))(sides[1])
+    edit_command(lambda record: record["fields"].update(stdout=record["fields"]["stdout"].replace("0.31 s", "12.7 s")))(
+        sides[1]
+    )
+    replace_file("routes/serve/0.body", b'{"milliseconds": 4, "spans": [{"start": 0}]}')(sides[1])
+    assert find_differences(tools, sides) == []
 
 
-def of_command(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+def edit_command(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
     return lambda head: edit_json(head / "commands/use/records.json", lambda records: change(records[0]))
 
 
-def of_model(change: Callable[[dict[str, Any], dict[str, Any]], Any]) -> Callable[[Path], None]:
+def edit_weights(change: Callable[[dict[str, Any], dict[str, Any]], Any]) -> Callable[[Path], None]:
     return lambda head: edit_model(head, change)
 
 
-def of_answers(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+def edit_answers(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
     return lambda head: edit_json(head / "answers/tagger-plain.json", change)
 
 
-def of_file(name: str, data: bytes) -> Callable[[Path], Any]:
+def replace_file(name: str, data: bytes) -> Callable[[Path], Any]:
     return lambda head: (head / name).write_bytes(data)
 
 
-def of_status(head: Path) -> None:
+def fail_request(head: Path) -> None:
     edit_json(head / "routes/serve/records.json", lambda records: records[0]["fields"].update(status=422))
 
 
 CHANGES = [
-    (of_model(next_float), "weights", f"{MODEL} > weight", "3fa00001"),
-    (of_model(lose_sign_of_zero), "weights", f"{MODEL} > weight", "00000000"),
-    (of_model(lambda _, arrays: arrays.pop("keys")), "weights", f"{MODEL} > keys", "absent"),
-    (of_model(lambda _, arrays: arrays.update(keys=np.arange(4))), "weights", f"{MODEL} > keys", "I64 (4,)"),
-    (of_model(lambda header, _: header["settings"].update(l2=1)), "header", f"{MODEL} > header.settings.l2", "1"),
-    (of_model(lambda header, _: header.update(more=None)), "header", f"{MODEL} > header.more", "null"),
-    (of_file("models/tagger-plain/more", b"{}"), "weights", "tagger-plain/more", "written"),
-    (of_answers(lambda told: told.update(marginals=[0.1, 2e-300])), "answers", "tagger-plain > marginals.1", "2e-300"),
+    (edit_weights(next_float), "weights", f"{MODEL} > weight", "3fa00001"),
+    (edit_weights(lose_sign_of_zero), "weights", f"{MODEL} > weight", "00000000"),
+    (edit_weights(lambda _, arrays: arrays.pop("keys")), "weights", f"{MODEL} > keys", "absent"),
+    (edit_weights(lambda _, arrays: arrays.update(keys=np.arange(4))), "weights", f"{MODEL} > keys", "I64 (4,)"),
+    (edit_weights(lambda header, _: header["settings"].update(l2=1)), "header", f"{MODEL} > header.settings.l2", "1"),
+    (edit_weights(lambda header, _: header.update(more=None)), "header", f"{MODEL} > header.more", "null"),
+    (replace_file("models/tagger-plain/more", b"{}"), "weights", "tagger-plain/more", "written"),
     (
-        of_answers(lambda told: told.update(best=told.pop("best"))),
+        edit_answers(lambda answers: answers.update(marginals=[0.1, 2e-300])),
+        "answers",
+        "tagger-plain > marginals.1",
+        "2e-300",
+    ),
+    (
+        edit_answers(lambda answers: answers.update(best=answers.pop("best"))),
         "answers",
         "tagger-plain",
         "marginals, seconds, best",
     ),
-    (of_answers(lambda told: told["best"].append("O")), "answers", "tagger-plain > best", "2 items"),
-    (of_command(lambda one: one["fields"].update(stderr="odd")), "commands", f"{COMMAND} | stderr: line 1", "odd"),
-    (of_command(lambda one: one["fields"].update({"exit code": 2})), "commands", f"{COMMAND} | exit code: line 1", "2"),
-    (of_command(lambda one: one["files"].pop("b")), "commands", f"{COMMAND} | b", "absent"),
-    (of_file("commands/use/000/a.txt", b"Ada\nwept\n"), "files", f"{COMMAND} | a.txt: line 2", "wept"),
-    (of_file("commands/use/000/a.txt", b"\xff"), "files", f"{COMMAND} | a.txt: byte 0", "1 bytes"),
-    (of_file("commands/use/records.json", b"[]"), "commands", COMMAND, "absent"),
-    (of_status, "routes", f"{ROUTE} | status: line 1", "422"),
+    (edit_answers(lambda answers: answers["best"].append("O")), "answers", "tagger-plain > best", "2 items"),
     (
-        of_file("routes/serve/0.body", b'{"milliseconds": 3, "spans": [{"start": 1}]}'),
+        edit_command(lambda record: record["fields"].update(stderr="odd")),
+        "commands",
+        f"{COMMAND} | stderr: line 1",
+        "odd",
+    ),
+    (
+        edit_command(lambda record: record["fields"].update({"exit code": 2})),
+        "commands",
+        f"{COMMAND} | exit code: line 1",
+        "2",
+    ),
+    (edit_command(lambda record: record["files"].pop("b")), "commands", f"{COMMAND} | b", "absent"),
+    (replace_file("commands/use/000/a.txt", b"Ada\nwept\n"), "files", f"{COMMAND} | a.txt: line 2", "wept"),
+    (replace_file("commands/use/000/a.txt", b"\xff"), "files", f"{COMMAND} | a.txt: byte 0", "1 bytes"),
+    (replace_file("commands/use/records.json", b"[]"), "commands", COMMAND, "absent"),
+    (fail_request, "routes", f"{ROUTE} | status: line 1", "422"),
+    (
+        replace_file("routes/serve/0.body", b'{"milliseconds": 3, "spans": [{"start": 1}]}'),
         "routes",
         f"{ROUTE} | body > spans.0.start",
         "1",
@@ -159,17 +178,17 @@ def test_one_change_is_found_at_its_place(
     tools: Any, sides: tuple[Path, Path], change: Callable[[Path], Any], sort: str, where: str, shown: str
 ) -> None:
     change(sides[1])
-    [found] = found_between(tools, sides)
-    assert (found.sort, found.where) == (sort, where)
-    assert shown in found.head
-    assert found.base != found.head
+    [difference] = find_differences(tools, sides)
+    assert (difference.sort, difference.where) == (sort, where)
+    assert shown in difference.head
+    assert difference.base != difference.head
 
 
-def test_what_fails_is_told_even_where_it_fails_on_both_sides(tools: Any, sides: tuple[Path, Path]) -> None:
+def test_failures_are_reported_even_if_both_sides_fail(tools: Any, sides: tuple[Path, Path]) -> None:
     for side in sides:
         edit_json(side / "about.json", lambda a: a["parts"]["models/tagger-plain"].update(failure="exit code 70: no"))
         edit_json(side / "commands/use/records.json", lambda r: r[0].update(wrong="exit code 1, expected 0"))
-    assert [(one.sort, one.where) for one in found_between(tools, sides)] == [
+    assert [(difference.sort, difference.where) for difference in find_differences(tools, sides)] == [
         ("failed", "models/tagger-plain"), ("failed", COMMAND),
     ]  # fmt: skip
 
@@ -185,10 +204,10 @@ def test_compressed_models_are_read_as_others_are(tools: Any, tmp_path: Path) ->
         tools.results.read_model(data[:-1] + b"\x01")
 
 
-def test_meant_differences_are_left_out_and_stale_ones_told(
+def test_meant_differences_are_left_out_and_stale_entries_returned(
     tools: Any, sides: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    of_model(next_float)(sides[1])
+    edit_weights(next_float)(sides[1])
     entries = tmp_path / "expected.toml"
     entries.write_text(
         '[[difference]]\nsort = "weights"\nwhere = "tagger-*/model.dovetail > *"\nreason = "summed otherwise"\n'
@@ -196,7 +215,7 @@ def test_meant_differences_are_left_out_and_stale_ones_told(
         '[[difference]]\nsort = "routes"\nwhere = "*"\nreason = "a new field"\ncommit = "abc"\n'
     )
     expected = tools.results.load_expected(entries)
-    unexpected, stale = tools.results.split_expected(found_between(tools, sides), expected)
+    unexpected, stale = tools.results.split_expected(find_differences(tools, sides), expected)
     assert unexpected == []
     assert [(entry.sort, entry.where) for entry in stale] == [("weights", "parser-*"), ("routes", "*")]
     entries.write_text('[[difference]]\nsort = "routes"\nwhere = "*"\nreason = " "\ncommit = "abc"\n')
@@ -225,14 +244,14 @@ def compared(
             results.parent.mkdir(parents=True, exist_ok=True)
             results.symlink_to(side)
 
-    def run(*arguments: str, expected: str = "") -> int:
+    def run_compare(*arguments: str, expected: str = "") -> int:
         (tmp_path / "expected.toml").write_text(expected)
         monkeypatch.setattr(tools.main, "run_sides", run_sides)
         monkeypatch.setattr(tools.main, "EXPECTED", tmp_path / "expected.toml")
         monkeypatch.setattr(sys, "argv", ["compare.py", "--cache", str(tmp_path / "cache"), *arguments])
         return int(tools.main.main())
 
-    return run
+    return run_compare
 
 
 def test_exit_codes(compared: Any, sides: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,22 +262,22 @@ def test_exit_codes(compared: Any, sides: tuple[Path, Path], capsys: pytest.Capt
 
 
 def test_reports(compared: Any, sides: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    of_model(next_float)(sides[1])
-    of_answers(lambda told: told.update(best=["O"], marginals=[]))(sides[1])
+    edit_weights(next_float)(sides[1])
+    edit_answers(lambda answers: answers.update(best=["O"], marginals=[]))(sides[1])
     assert compared("HEAD", ".") == 1
-    told = capsys.readouterr().out
-    assert "weights: 1 difference\n  tagger-plain/model.dovetail > weight\n    base: np.float32(1.25)" in told
-    assert "answers: 2 differences\n  tagger-plain > best.0\n    base: B-PER\n    head: O\n  by place (--all" in told
-    assert "       2  tagger-plain\n" in told
-    assert re.search(r"all parts +4.5 +4.5 +1.00 +100 +100 +1.00\n", told)
+    report = capsys.readouterr().out
+    assert "weights: 1 difference\n  tagger-plain/model.dovetail > weight\n    base: np.float32(1.25)" in report
+    assert "answers: 2 differences\n  tagger-plain > best.0\n    base: B-PER\n    head: O\n  by place (--all" in report
+    assert "       2  tagger-plain\n" in report
+    assert re.search(r"all parts +4.5 +4.5 +1.00 +100 +100 +1.00\n", report)
 
 
 def test_stale_entries_count_and_are_named(compared: Any, capsys: pytest.CaptureFixture[str]) -> None:
     entry = '[[difference]]\nsort = "routes"\nwhere = "serve *"\nreason = "a new field"\ncommit = "no-such-commit"\n'
     assert compared("HEAD", ".", expected=entry) == 1
-    told = capsys.readouterr().out
-    assert "  routes: serve * (no-such-commit: a new field)" in told
-    assert "note: commit no-such-commit is unknown in this clone" in told
+    report = capsys.readouterr().out
+    assert "  routes: serve * (no-such-commit: a new field)" in report
+    assert "note: commit no-such-commit is unknown in this clone" in report
 
 
 # Checkouts
@@ -296,13 +315,13 @@ def test_an_entry_counts_between_the_commit_before_it_and_the_working_tree(
     tools: Any, repository: Path, tmp_path: Path
 ) -> None:
     commit(repository, "two")
-    one = tools.results.Expected("routes", "*", "a new field", "HEAD")
+    entry = tools.results.Expected("routes", "*", "a new field", "HEAD")
     sides = [tools.checkouts.Checkout(name, tmp_path, repository) for name in ("HEAD~1", "HEAD", ".")]
-    assert tools.main.select_applicable([one], sides[0], sides[2]) == ([one], [])
-    assert tools.main.select_applicable([one], sides[0], sides[1]) == ([one], [])
-    assert tools.main.select_applicable([one], sides[1], sides[2]) == ([], [])
-    assert tools.main.select_applicable([one], sides[0], sides[0]) == ([], [])
-    assert tools.main.select_applicable([one], sides[2], sides[2]) == ([], [])
+    assert tools.main.select_applicable([entry], sides[0], sides[2]) == ([entry], [])
+    assert tools.main.select_applicable([entry], sides[0], sides[1]) == ([entry], [])
+    assert tools.main.select_applicable([entry], sides[1], sides[2]) == ([], [])
+    assert tools.main.select_applicable([entry], sides[0], sides[0]) == ([], [])
+    assert tools.main.select_applicable([entry], sides[2], sides[2]) == ([], [])
 
 
 def test_checkouts_hold_the_files_of_a_commit_and_of_the_working_tree(
@@ -349,7 +368,7 @@ def test_parts_run_in_processes_of_their_own(tools: Any, tmp_path: Path) -> None
     assert "ZeroDivisionError" in err.read_text()
 
 
-def lines_of(tools: Any) -> list[list[str]]:
+def all_lines(tools: Any) -> list[list[str]]:
     return split(tools, "\n".join([*tools.commands.GROUPS.values(), tools.commands.JSON_LINES]))
 
 
@@ -358,7 +377,7 @@ def split(tools: Any, text: str) -> list[list[str]]:
     return [shlex.split(line.format(**tools.commands.SETTINGS))[1:] for line in lines]
 
 
-def commands() -> dict[str, Any]:
+def list_commands() -> dict[str, Any]:
     """All commands by name, such as ``train tagger``."""
     import typer
 
@@ -381,15 +400,17 @@ def test_lines_of_a_part_are_told_apart_by_their_text(tools: Any) -> None:
 
 
 def test_every_command_is_tried_besides_its_help(tools: Any) -> None:
-    lines = lines_of(tools)
+    lines = all_lines(tools)
     tried = [" ".join(words) + " " for words in lines if "--help" not in words]
     servers = {"serve", "label"}  # what they answer is tried by requests
-    tuned = {name for name in commands() if name.startswith("tune ") and name != "tune tagger"}  # one search for all
-    for name in commands().keys() - servers - tuned:
+    tuned = {
+        name for name in list_commands() if name.startswith("tune ") and name != "tune tagger"
+    }  # one search for all
+    for name in list_commands().keys() - servers - tuned:
         assert any(line.startswith(f"{name} ") for line in tried), name
-    for name in commands():
+    for name in list_commands():
         assert [*name.split(), "--help"] in lines, name
-    for name, command in commands().items():
+    for name, command in list_commands().items():
         if any("--json" in param.opts for param in command.params):
             assert any(line.startswith(f"{name} ") and " --json " in line for line in tried), name
 
@@ -399,20 +420,20 @@ ESTIMATORS = {
     "train joint": "JointParser", "train dependency": "DependencyParser", "train roles": "RoleLabeller",
     "train entailment": "Entailment", "align": "Aligner",
 }  # fmt: skip
-NEEDED = {"patience": "--dev", "sigma": "--trees-only"}
-"""Settings that are refused without another option."""
+REQUIRED_OPTIONS = {"patience": "--dev", "sigma": "--trees-only"}
+"""Settings that are refused unless another option is there."""
 
 
 @pytest.mark.parametrize("command", ESTIMATORS)
 def test_settings_are_written_out(tools: Any, command: str) -> None:
     """Every setting that has a default stands in every line that trains a model, unless a file of settings does it."""
-    options = {p.name: {*p.opts, *p.secondary_opts} for p in commands()[command].params}
-    told = [f for f in fields(getattr(dovetail, ESTIMATORS[command])) if f.init]
-    defaults = {f.name for f in told if f.default not in (MISSING, None, False, ())}
+    options = {p.name: {*p.opts, *p.secondary_opts} for p in list_commands()[command].params}
+    settings = [f for f in fields(getattr(dovetail, ESTIMATORS[command])) if f.init]
+    defaults = {f.name for f in settings if f.default not in (MISSING, None, False, ())}
     training = f"{tools.commands.TRAINING}\n{tools.commands.TWO_LANGUAGES}\n{tools.commands.JSON_LINES}"
     lines = [set(line) for line in split(tools, training) if " ".join(line).startswith(f"{command} ")]
     assert lines
     for line in lines:
         if line.isdisjoint(("--config", "--model")) or command == "train segmenter":
-            given = {name for name, other in NEEDED.items() if other not in line}
-            assert [name for name in sorted((defaults & options.keys()) - given) if not options[name] & line] == []
+            refused = {name for name, other in REQUIRED_OPTIONS.items() if other not in line}
+            assert [name for name in sorted((defaults & options.keys()) - refused) if not options[name] & line] == []

@@ -1,12 +1,13 @@
-"""Compare all that two versions of dovetail compute, print, write and serve, on this machine.
+"""Compare everything that two versions of dovetail compute, print, write and serve on this machine.
 
-    python tools/compare.py 0.2.0 .                        # the release 0.2.0 and the working tree, all of it
-    python tools/compare.py main~3 main --only tagger      # two commits, taggers alone
+    python tools/compare.py 0.2.0 .                        # release 0.2.0 and the working tree
+    python tools/compare.py main~3 main --only tagger      # two commits, taggers only
     python tools/compare.py 0.2.0 . --only commands --only routes
 
-Both sides are checked out and installed by themselves, and run the same script. The first difference of each sort is
-shown, and the places of the others. Differences that are meant stand in tools/expected_differences.toml. The exit code
-is 0 if there is no other difference, 1 if there is one, or if nothing matches an entry any more, 2 for wrong use.
+Both sides are checked out and installed, each in its own environment, and run the same script. The report shows the
+first difference of each sort, and where the others are. Differences that are meant are listed in
+tools/expected_differences.toml. Exit codes: 0 no other difference; 1 a difference, or an entry of that list without
+one; 2 wrong use.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ MAX_PLACES = 20
 """Number of places that a report names for each sort."""
 MAX_PLACE_CHARS = 120
 NOTABLE_RATIO = 1.25
-"""Ratio of seconds or memory from which a part has a line of its own in the report."""
+"""Ratio of time or memory from which a part gets a row of its own."""
 MIN_SECONDS = 1.0
-"""Shorter parts say nothing about speed."""
+"""Parts that take less get no row: their times are mostly noise."""
 
 
 def make_environment(side: Checkout, results: Path) -> dict[str, str]:

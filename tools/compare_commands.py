@@ -1,7 +1,8 @@
 """The command lines whose transcripts ``tools/compare.py`` compares, on made-up files, with all settings written out.
 
-A line begins with the exit code that is expected. Names in braces stand for settings in full, so that a default that
-changes is not taken for an answer that changes. ``< FILE`` is the standard input. Files stay from line to line.
+A line is the expected exit code and the arguments of ``dovetail``. ``{name}`` stands for a group of settings in full,
+so that a changed default is not reported as a changed answer; ``< FILE`` is standard input. Lines run in order in one
+folder, and read what earlier lines have written.
 """
 
 from __future__ import annotations
@@ -18,38 +19,38 @@ from typing import Any
 from compare_run import MAX_FAILURE_CHARS, Part, run_command_line, run_forked
 
 MODELS = Path(__file__).resolve().parents[1] / "tests" / "data" / "models"
-"""Small models of every kind, which the lines of ``JSON_LINES`` read."""
+"""Small models of most kinds, which ``JSON_LINES`` and the servers read."""
 
-OFTEN = "--encoding utf-8 --seed 1 --threads 1"
-SHARED = f"{OFTEN} --loss likelihood"
-BESIDE = "--hidden 0 --activation tanh --hidden-inputs all --encoder-size 100 --dropout 0.4"
-CHOSEN = "--pool-weights uniform --selection 0.1 --cross-validate 0 --balance --calibrate"
+COMMON = "--encoding utf-8 --seed 1 --threads 1"
+LEARNING = f"{COMMON} --loss likelihood"
+NETWORK = "--hidden 0 --activation tanh --hidden-inputs all --encoder-size 100 --dropout 0.4"
+TUNING = "--pool-weights uniform --selection 0.1 --cross-validate 0 --balance --calibrate"
 SETTINGS = {
-    "tagger": f"{SHARED} {BESIDE} {CHOSEN} --target ner --features ner --order 1 --scheme iob2 --predict-layers "
+    "tagger": f"{LEARNING} {NETWORK} {TUNING} --target ner --features ner --order 1 --scheme iob2 --predict-layers "
     "--min-count 2 --min-documents 1 --optimiser lbfgs --l2 0.1 --l1 0 --iterations 5 --consistency graph --engine bp "
     "--expectation-loss relative-entropy --expectation-weight 1",
     "stop": "--patience 5",
     "online": "--optimiser adagrad --iterations 2 --batch 8 --gain 0.1",
-    "words": f"{SHARED} {BESIDE} {CHOSEN} --model markov --features words --order 1 --scheme iobes --min-count 1 "
+    "words": f"{LEARNING} {NETWORK} {TUNING} --model markov --features words --order 1 --scheme iobes --min-count 1 "
     "--normalise-width --optimiser lbfgs --l2 0.1 --l1 0 --iterations 4 --consistency none --engine bp "
     "--predict-layers",
-    "segments": f"{SHARED} {BESIDE} {CHOSEN} --target ner --model semi-markov --order 1 "
+    "segments": f"{LEARNING} {NETWORK} {TUNING} --target ner --model semi-markov --order 1 "
     "--scheme iobes --normalise-width --features ner-spans --longest 4 "
     "--min-count 2 --optimiser lbfgs --l2 0.1 --l1 0 --iterations 4 --consistency none --engine bp "
     "--predict-layers",
-    "nested": f"{SHARED} {BESIDE} {CHOSEN} --target ner --pos given --predict-layers --min-count 2 --longest 6 "
+    "nested": f"{LEARNING} {NETWORK} {TUNING} --target ner --pos given --predict-layers --min-count 2 --longest 6 "
     "--optimiser adagrad --l2 4 --l1 0 --iterations 3 --batch 8 --gain 0.1 --agree",
-    "parser": f"{SHARED} --kind grammar --features full --tags predicted --vertical 2 --horizontal 1 --branching right "
-    "--head-tags --relax 1000 --unaries joined --threshold 0.0001 --decode recall --min-count 1 --optimiser adagrad "
-    "--l2 1 --iterations 2 --batch 8 --gain 0.1 --cross-validate 0 --encoder-size 100 --dropout 0.4",
-    "dependency": f"{SHARED} --tags pos --predict-layers --relations --threshold 0.0001 --decode expected "
+    "parser": f"{LEARNING} --kind grammar --features full --tags predicted --vertical 2 --horizontal 1 "
+    "--branching right --head-tags --relax 1000 --unaries joined --threshold 0.0001 --decode recall --min-count 1 "
+    "--optimiser adagrad --l2 1 --iterations 2 --batch 8 --gain 0.1 --cross-validate 0 --encoder-size 100 --dropout 0.4",
+    "dependency": f"{LEARNING} --tags pos --predict-layers --relations --threshold 0.0001 --decode expected "
     "--min-count 2 --bits 12 --optimiser lbfgs --l2 3 --iterations 3 --cross-validate 0 --calibrate "
     "--encoder-size 100 --dropout 0.4",
-    "joint": f"{OFTEN} --tags predicted --decode viterbi --min-documents 1 --optimiser adagrad --l2 1 --iterations 2 "
+    "joint": f"{COMMON} --tags predicted --decode viterbi --min-documents 1 --optimiser adagrad --l2 1 --iterations 2 "
     "--batch 8 --gain 0.1 --balance --coupled-training couplings",
-    "roles": f"{SHARED} --gold-trees --reach 4 --least 0.25 --folds 2 --min-count 2 --optimiser adagrad --l2 1 "
+    "roles": f"{LEARNING} --gold-trees --reach 4 --least 0.25 --folds 2 --min-count 2 --optimiser adagrad --l2 1 "
     "--iterations 2 --batch 16 --gain 0.1",
-    "entailment": f"{SHARED} --samples 0 --optimiser lbfgs --l2 15 --iterations 9 --calibrate",
+    "entailment": f"{LEARNING} --samples 0 --optimiser lbfgs --l2 15 --iterations 9 --calibrate",
     "aligner": "--lowercase --parts 0.8 --prior 0.0003 --null 0.2 --fertility 0.5 --agreement 3 --jump-classes 64 "
     "--samplers 2 --sweeps 4 --seed 1 --threads 1 --threshold 0.44 --symmetrise soft --encoding utf-8",
     "reading": "--input-format text --lines auto --encoding utf-8 --threads 1",
@@ -346,7 +347,7 @@ on Monday, Jan. 3rd...
 GROUPS = {
     "help": HELP, "formats": FORMATS, "training": TRAINING, "use": USE, "two-languages": TWO_LANGUAGES, "wrong": WRONG,
 }  # fmt: skip
-"""Lines by the name of their part; they share a folder, and later ones read what earlier ones wrote."""
+"""Lines by the name of their part; all parts share one folder."""
 
 
 def list_command_parts() -> Iterator[Part]:
