@@ -248,7 +248,7 @@ def test_resuming_gives_the_same_bits(problem: LogisticRegression, optimiser: LB
     def keep(state: dict[str, np.ndarray]) -> None:
         saved.append({name: np.array(value) for name, value in state.items()})
 
-    prior = Prior(l2=0.1, l1=0.1)
+    prior = Prior(l2=0.1, l1=0.0 if isinstance(optimiser, AveragedPerceptron) else 0.1)
     whole = optimiser.minimise(problem, prior, np.zeros(12))
     replace(optimiser, limit=10).minimise(problem, prior, np.zeros(12), Monitor(save=keep, save_every=5))
     resumed = optimiser.minimise(problem, prior, np.zeros(12), resume=saved[0])

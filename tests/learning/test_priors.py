@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dovetail.errors import InputError
+from dovetail.learning.optimisers.adam import Adam
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad
 from dovetail.learning.pools import Copies
 from dovetail.learning.priors import Elitist, GroupLasso, Prior
-from tests.learning.test_optimisers import LogisticRegression, problem  # noqa: F401
+from tests.learning.test_optimisers import LogisticRegression, Whole, problem  # noqa: F401
 from tests.scorers.slopes import check_slope
 
 GROUP = np.array([0, 0, 1, 1, 1, -1, 2, 2])
@@ -146,8 +148,17 @@ def test_online_optimisers_reach_the_optimum(problem: LogisticRegression, optimi
         assert weight[:3].any()
 
 
+@pytest.mark.parametrize("optimiser", [AdaGrad(limit=400, gain=0.3), Adam(limit=400, batch=20, gain=0.05)])
+def test_groups_of_all_weights_at_once(problem: LogisticRegression, optimiser: SGD) -> None:  # noqa: F811
+    """Where a scorer lists all weights, the quick steps of L2 are not for groups."""
+    prior = Elitist(elitist=0.4, copies=4)
+    weight = optimiser.minimise(Whole(problem.x, problem.y), prior, np.zeros(12))
+    best = reached(problem, prior)
+    assert best - 1e-6 <= problem(weight)[0] + prior.value(weight) <= best * 1.002
+
+
 def test_batch_optimisers_refuse_groups(problem: LogisticRegression) -> None:  # noqa: F811
-    with pytest.raises(ValueError, match="SGD or AdaGrad"):
+    with pytest.raises(InputError, match=r"L-BFGS needs Elitist\.gradient.*SGD, AdaGrad or Adam"):
         LBFGS().minimise(problem, Elitist(elitist=1.0, copies=3), np.zeros(12))
 
 

@@ -6,18 +6,23 @@ What optimisers ask of a prior is its ``value`` and its ``proximal`` step,
 
 in which each weight may have a step of its own, as AdaGrad gives it: then the distance has a diagonal metric, and the
 closed forms below are those for this metric. Weights of one group depend on each other, so they are stepped together.
+
+A penalty of your own is a subclass of ``Prior`` that defines its ``value`` and what the optimiser needs: a ``gradient``
+for L-BFGS, a ``proximal`` step for SGD, AdaGrad and Adam. Where the step of a weight depends on others, ``lazy=False``
+has all weights stepped together. Optimisers try a penalty out before they begin, and refuse one that does not fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
+from dovetail.errors import InputError
 from dovetail.kernel import kernel
-from dovetail.structures.contract import Floats, Integers
+from dovetail.structures.contract import Booleans, Floats, Integers
 
 SOME = 1 << 16  # weights at a time: a list of all of them would take more memory than they do
 
@@ -36,13 +41,14 @@ class Prior:
     l2: float = 0.0
     l1: float = 0.0
     scale: Floats | None = field(default=None, repr=False)
-    penalised: int | None = None
-    """The weights from this place on, those of a network, have no penalty; None: all have."""
+    exempt: Booleans | None = field(default=None, repr=False)
+    """Which weights the penalty leaves alone, [parameters], such as those of a network; None for none.
+
+    ``value``, ``gradient`` and ``proximal`` do not look at it: optimisers do, by ``shown`` and ``stepped``.
+    """
 
     lazy: ClassVar[bool] = True
     """Whether weights that a batch does not use may wait for their steps, and take all that they missed as one."""
-    apart: ClassVar[bool] = True
-    """Whether the step of a weight is its own matter. Batch optimisers take no other prior."""
 
     def __post_init__(self) -> None:
         if not (self.l1 >= 0 and self.l2 >= 0 and np.isfinite(self.l1) and np.isfinite(self.l2)):
@@ -51,30 +57,42 @@ class Prior:
     @property
     def threshold(self) -> Floats | float:
         """The L1 penalty of each weight."""
-        return self.l1 if self.scale is None else self.l1 * self.scale
+        threshold = self.l1 if self.scale is None else self.l1 * self.scale
+        return threshold if self.exempt is None else np.where(self.exempt, 0.0, threshold)
 
     def value(self, weight: Floats) -> float:
         """The whole penalty."""
-        weight = weight[: self.penalised]
         smooth = self.l2 * float(weight @ weight)
         return smooth + (float(np.sum(self.threshold * np.abs(weight))) if self.l1 else 0.0)
+
+    def gradient(self, weight: Floats) -> Floats:
+        """The gradient of the penalty [parameters], without that of L1, which has none at zero."""
+        return 2.0 * self.l2 * weight
 
     def proximal(self, weight: Floats, step: Floats | float, which: Integers | slice = slice(None)) -> Floats:
         """The proximal step, ``argmin over v of (v - w)**2 / 2 + step * penalty(v)``, of the weights ``which``: FOBOS.
 
         Shapes: ``weight`` and ``step`` are those of ``which``. Of a group, all weights are among them or none.
         """
-        if self.penalised is not None:
-            place = np.arange(len(weight)) if isinstance(which, slice) else which
-            return np.where(place < self.penalised, replace(self, penalised=None).proximal(weight, step, which), weight)
         if self.l1:
             threshold = self.l1 if self.scale is None else self.l1 * self.scale[which]
             weight = np.sign(weight) * np.maximum(np.abs(weight) - step * threshold, 0.0)
         return weight / (1.0 + 2.0 * self.l2 * step) if self.l2 else weight
 
+    def shown(self, weight: Floats) -> Floats:
+        """The weights as the penalty sees them, [parameters]: those that it leaves alone are zero."""
+        return weight if self.exempt is None else np.where(self.exempt, 0.0, weight)
+
+    def stepped(self, weight: Floats, step: Floats | float, which: Integers | slice) -> Floats:
+        """The proximal step of the weights ``which``, shaped like ``weight``; those left alone stay as they are."""
+        if self.exempt is None:
+            return self.proximal(weight, step, which)
+        return np.where(self.exempt[which], weight, self.proximal(weight.copy(), step, which))
+
     def of_some(self, which: Integers) -> Prior:
-        """The same of some weights alone."""
-        return Prior(self.l2, self.l1, None if self.scale is None else self.scale[which])
+        """The same penalty of some weights alone."""
+        scale = None if self.scale is None else self.scale[which]
+        return Prior(self.l2, self.l1, scale, None if self.exempt is None else self.exempt[which])
 
     def shortened(self, step: Floats | float, weight: Floats) -> Floats:
         """The steps that are left for more penalties after the proximal step of L2, shaped like ``weight``.
@@ -86,8 +104,9 @@ class Prior:
 
     def pieces(self, parameters: int) -> Iterator[Integers]:
         """All weights, some at a time; those of a group together."""
-        for first in range(0, parameters, SOME):
-            yield np.arange(first, min(first + SOME, parameters))
+        size = SOME if self.lazy else max(parameters, 1)
+        for first in range(0, parameters, size):
+            yield np.arange(first, min(first + size, parameters))
 
 
 @dataclass(frozen=True)
@@ -112,7 +131,6 @@ class GroupLasso(Prior):
     amount: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
 
     lazy: ClassVar[bool] = False
-    apart: ClassVar[bool] = False
 
     def norms(self, weight: Floats) -> Floats:
         """The norm of each group, [groups]."""
@@ -154,10 +172,6 @@ class GroupLasso(Prior):
         out[inside] *= factor
         return out
 
-    def pieces(self, parameters: int) -> Iterator[Integers]:
-        """All weights at once."""
-        yield np.arange(parameters)
-
 
 @dataclass(frozen=True)
 class Elitist(Prior):
@@ -183,8 +197,6 @@ class Elitist(Prior):
     copies: int = 1
     exact: bool = True
 
-    apart: ClassVar[bool] = False
-
     def value(self, weight: Floats) -> float:
         """The whole penalty."""
         total = np.abs(weight).reshape(self.copies, -1).sum(axis=0)
@@ -203,6 +215,46 @@ class Elitist(Prior):
         first = np.arange(self.copies)[:, None] * each
         for numbers in super().pieces(each):
             yield (first + numbers).ravel()
+
+
+BUILT_IN = (Prior, GroupLasso, Elitist)
+NEEDED_BY = {"gradient": "L-BFGS", "proximal": "SGD, AdaGrad or Adam"}
+
+
+def check_prior(prior: Any, optimiser: str, need: str, parameters: int) -> None:
+    """Raise an ``InputError`` unless an optimiser that asks for ``gradient`` or ``proximal`` can take a penalty."""
+    name = type(prior).__name__
+    if not isinstance(prior, Prior):
+        raise InputError(f"{optimiser}: a penalty is a subclass of dovetail.learning.priors.Prior, not {prior!r:.60}")
+    if prior.exempt is not None and (prior.exempt.shape != (parameters,) or prior.exempt.dtype != bool):
+        raise InputError(f"{name}: exempt must be an array of {parameters} booleans, one for each weight")
+    if type(prior) is Prior or (type(prior) in BUILT_IN and need == "proximal"):
+        return
+    if wrong := _misfit(prior, need, parameters):
+        others = [who for what, who in NEEDED_BY.items() if what != need and not _misfit(prior, what, parameters)]
+        raise InputError(f"{optimiser} needs {name}.{need}, which {wrong}: {', or use '.join(['define it', *others])}")
+
+
+def _misfit(prior: Prior, need: str, parameters: int) -> str:
+    """Say what is wrong with a method of a penalty, tried at random weights; nothing where it fits the value."""
+    rng, some = np.random.default_rng(0), np.arange(0, parameters, 2)
+    (weight, near), step = rng.normal(size=(2, parameters)), rng.uniform(0.1, 1.0, parameters)
+    near *= 1e-4 / max(parameters, 1) ** 0.5
+    try:
+        if need == "gradient":
+            slope = np.broadcast_to(prior.gradient(weight.copy()), weight.shape)
+            rise = (prior.value(weight + near) - prior.value(weight - near)) / 2.0
+            fits = abs(slope @ near - rise) <= 1e-3 * np.sqrt((slope @ slope) * (near @ near)) + 1e-12
+            return "has no value at zero under L1" if prior.l1 else "" if fits else "is not that of its value"
+        moved = np.broadcast_to(prior.proximal(weight.copy(), step, slice(None)), weight.shape)
+        tried = (moved, weight, weight + near, weight - near)
+        first, *others = (float(np.sum((to - weight) ** 2 / (2.0 * step)) + prior.value(to)) for to in tried)
+        if not first <= min(others) + 1e-12 * (1.0 + abs(first)):
+            return "is not the step of its value"
+        alone = not prior.lazy or np.allclose(prior.proximal(weight[some], step[some], some), moved[some])
+        return "" if alone else "is otherwise for some weights than for all (say lazy = False in the class)"
+    except Exception as error:  # of somebody's own
+        return f"fails ({error})"
 
 
 @kernel

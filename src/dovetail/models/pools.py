@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail.errors import DovetailError
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler
 from dovetail.features.compile.experts import at_random, everyone, in_order, template_of, with_bias
@@ -22,7 +23,7 @@ from dovetail.learning.objective import Objective, Share
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD
 from dovetail.learning.pools import Copies
-from dovetail.learning.priors import Elitist
+from dovetail.learning.priors import Elitist, Prior
 from dovetail.models.plans import PoolPlan
 from dovetail.scorers.compiled import Apart
 from dovetail.scorers.contract import Items, Scorer
@@ -66,6 +67,8 @@ class Pooling:
 
     def minimise(self, start: Floats, saved: Any) -> Floats:
         """The weights of the pool as one model, [parameters]; ``saved`` is a checkpoint, if one is kept."""
+        if type(self.training.prior) is not Prior:
+            raise DovetailError(f"pool: experts take L2 and L1, not a {type(self.training.prior).__name__}")
         state = saved.load() if saved is not None else None
         if self.plan.kind == "elitist":
             return self._rivals(start, saved, state)
@@ -110,8 +113,8 @@ class Pooling:
         copies = Copies(training.objective, np.full(n, 1.0 / n))
         plain, rng = training.prior, np.random.default_rng(estimator.seed)
         # Where experts agree in sign, so many small weights have the penalties of their sum.
-        scale, amount = _repeated(plain.scale, n), plain.l2 / n**2
-        prior = Elitist(l1=plain.l1 / n, scale=scale, elitist=amount, copies=n, exact=self.plan.exact)
+        scale, exempt = (None if one is None else np.tile(one, n) for one in (plain.scale, plain.exempt))
+        prior = Elitist(0.0, plain.l1 / n, scale, exempt, plain.l2 / n**2, n, self.plan.exact)
         first = np.tile(start, n) + rng.uniform(-NEAR, NEAR, copies.parameters)
         monitor, score = self.monitor, self.monitor.dev_score
         if score is not None:
@@ -194,10 +197,6 @@ def most_likely_mixing(model: Any, seen: Iterable[Any], sentences: Sequence[Any]
     found = minimize(loss, uniform, jac=True, bounds=[(0.0, None)] * len(uniform), method="L-BFGS-B")
     mixing: Floats = found.x
     return mixing
-
-
-def _repeated(scale: Floats | None, times: int) -> Floats | None:
-    return None if scale is None else np.tile(scale, times)
 
 
 def bits_of(numbers: Any, expert: int) -> Integers:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dovetail.kernel import steady
 from dovetail.learning.objective import AnyObjective
 from dovetail.learning.optimisers.online import SGD, _Run
-from dovetail.learning.priors import Prior
+from dovetail.learning.priors import BUILT_IN, Prior
 from dovetail.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
@@ -35,7 +35,8 @@ class Adam(SGD):
     ``memory`` has both means, [2, parameters]. A weight that a batch does not use keeps its means, as in the lazy Adam
     for sparse gradients. The gain falls as that of SGD does. The prior is a proximal step in the metric of each weight,
     as for AdaGrad, so that the optimum is that of all optimisers. ``decay`` is that of AdamW (Loshchilov and Hutter
-    2019): every step takes gain times decay off a weight, whatever its gradients are.
+    2019): every step takes gain times decay off a weight, whatever its gradients are, and whether or not the prior
+    leaves it alone.
     """
 
     gain: float = 0.005
@@ -57,10 +58,10 @@ class Adam(SGD):
         return -(-run.objective.items // self.batch)
 
     def _catch_up(self, run: _Run, listed: Listed) -> None:
-        if isinstance(listed, slice) and not run.prior.l1:
-            decay = self.decay * self._batches(run)
-            penalised = len(run.weight) if run.prior.penalised is None else run.prior.penalised
-            shrink(run.weight, run.memory, run.clock, self._rates(run), run.prior.l2, decay, penalised)
+        prior = run.prior
+        if isinstance(listed, slice) and type(prior) is Prior and not prior.l1:
+            decay, exempt = self.decay * self._batches(run), np.zeros(0, bool) if prior.exempt is None else prior.exempt
+            shrink(run.weight, run.memory, run.clock, self._rates(run), prior.l2, decay, exempt)
             return
         if self.decay:
             missed = run.clock[-1] - run.clock[listed]
@@ -70,7 +71,9 @@ class Adam(SGD):
     def _step_length(self, run: _Run, listed: Listed, missed: Floats) -> Floats:
         rates, squares = self._rates(run), run.memory[1][listed]
         root = np.sqrt(squares / rates.second_seen) + self.epsilon
-        return np.where(squares > 0, missed * rates.gain / root, 0.0)  # what never had a gradient stays as it is
+        steps = missed * rates.gain / root
+        # What never had a gradient stays as it is, unless a penalty of somebody's own may move it.
+        return np.where(squares > 0, steps, 0.0) if type(run.prior) in BUILT_IN else steps
 
     def _update(self, run: _Run, sink: SparseGradient, share: float, batches: int) -> None:
         rates = self._rates(replace(run, updates=run.updates + 1))
@@ -83,11 +86,11 @@ class Adam(SGD):
 
 @steady
 def shrink(
-    weight: Floats, memory: Floats, clock: Floats, rates: Rates, l2: float, decay: float, penalised: int
+    weight: Floats, memory: Floats, clock: Floats, rates: Rates, l2: float, decay: float, exempt: NDArray[np.bool_]
 ) -> None:
     """The missed steps of an L2 penalty and of decay on every weight, as ``Adam._catch_up`` does for some, in one go.
 
-    weight: [n]; memory: [2, n]; clock: [n + 1]. The penalty is on the first ``penalised``.
+    weight: [n]; memory: [2, n]; clock: [n + 1]; exempt: [n], the weights without L2, or [0] for none.
     """
     now = clock[-1]
     for i in range(len(weight)):
@@ -95,7 +98,7 @@ def shrink(
         if missed > 0.0:
             clock[i] = now
             kept = np.exp(-decay * missed) if decay > 0.0 else 1.0
-            if i < penalised and memory[1, i] > 0.0:
+            if memory[1, i] > 0.0 and not (len(exempt) and exempt[i]):
                 kept /= 1.0 + 2.0 * l2 * missed / (np.sqrt(memory[1, i] / rates.second_seen) + rates.epsilon)
             weight[i] *= kept
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
-from dovetail.learning.priors import Prior
+from dovetail.learning.priors import Prior, check_prior
 from dovetail.memory import release_memory
 
 Floats = NDArray[np.float64]
@@ -92,14 +92,18 @@ class LBFGS:
         ``curvature`` [parameters] is a guess at the diagonal of the Hessian, up to a factor. Common features curve the
         objective more than rare ones; knowing so from the start saves a third of the iterations.
         """
-        if not prior.apart:
-            raise ValueError("L-BFGS takes L2 and L1: minimise with a prior of groups by SGD or AdaGrad")
+        check_prior(prior, "L-BFGS", "gradient", len(start))
         monitor = monitor or Monitor(watched=False)
+        if curvature is not None and not curvature.min(initial=1.0) > 0.0:
+            curvature = np.where(curvature > 0.0, curvature, 1.0)  # what no sentence uses, without L2: it has no slope
 
         def smooth(weight: Floats) -> tuple[float, Floats]:
             value, gradient = loss(weight)
-            add_scaled(gradient, 2.0 * prior.l2, weight)
-            return value + prior.l2 * float(weight @ weight), gradient
+            shown = prior.shown(weight)
+            if type(prior) is Prior:
+                add_scaled(gradient, 2.0 * prior.l2, shown)
+                return value + prior.l2 * float(shown @ shown), gradient
+            return value + prior.value(shown), gradient + prior.shown(prior.gradient(shown))
 
         state = State.from_arrays(resume) if resume else State(start, *smooth(start))
         with monitor.catching_interrupt():

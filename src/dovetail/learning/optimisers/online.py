@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.errors import InputError
 from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.objective import AnyObjective
-from dovetail.learning.priors import Prior
+from dovetail.learning.priors import BUILT_IN, Prior, check_prior
 from dovetail.sparse import Listed, SparseGradient
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,7 @@ class SGD:
         resume: dict[str, Any] | None = None,
     ) -> Floats:
         """The weights after ``limit`` passes, or the best by the monitor's dev score."""
+        self._check(prior, len(start))
         monitor = monitor or Monitor(watched=False)
         batches = -(-objective.items // self.batch)
         run = self._begin(objective, prior, start)
@@ -101,10 +103,13 @@ class SGD:
                     run.updates += 1
                 self._finish_pass(run)
                 run.passes += 1
-                value = loss + prior.value(self._answer(run))
+                value = loss + prior.value(prior.shown(self._answer(run)))
                 if monitor.after_pass(run.passes, self.limit, value, lambda: self._answer(run), run.arrays):
                     break
         return monitor.result(self._answer(run))
+
+    def _check(self, prior: Prior, parameters: int) -> None:
+        check_prior(prior, type(self).__name__, "proximal", parameters)
 
     def _begin(self, objective: AnyObjective, prior: Prior, start: Floats) -> _Run:
         n = objective.parameters
@@ -113,7 +118,7 @@ class SGD:
     def _catch_up(self, run: _Run, listed: Listed) -> None:
         """Apply the penalty for the steps that these weights have missed; ``clock[-1]`` is the total so far."""
         missed = run.clock[-1] - run.clock[listed]
-        run.weight[listed] = run.prior.proximal(run.weight[listed], self._step_length(run, listed, missed), listed)
+        run.weight[listed] = run.prior.stepped(run.weight[listed], self._step_length(run, listed, missed), listed)
         run.clock[listed] = run.clock[-1]
 
     def _step_length(self, run: _Run, listed: Listed, missed: Floats) -> Floats:
@@ -150,8 +155,9 @@ class AdaGrad(SGD):
         return run if self.memory is None else replace(run, memory=self.memory.copy())
 
     def _catch_up(self, run: _Run, listed: Listed) -> None:
-        if isinstance(listed, slice) and run.prior.apart and not run.prior.l1:
-            shrink(run.weight, run.memory, run.clock, self.gain, self.epsilon, run.prior.l2)
+        prior = run.prior
+        if isinstance(listed, slice) and type(prior) is Prior and not prior.l1 and prior.exempt is None:
+            shrink(run.weight, run.memory, run.clock, self.gain, self.epsilon, prior.l2)
         else:
             super()._catch_up(run, listed)
 
@@ -161,8 +167,9 @@ class AdaGrad(SGD):
 
     def _step_length(self, run: _Run, listed: Listed, missed: Floats) -> Floats:
         # A weight that no batch used kept its gain, so its missed steps add up to the gain times their share. A
-        # weight that never had a gradient is zero, and stays so.
-        return np.where(run.memory[listed] > 0, missed * self._gains(run, listed), 0.0)
+        # weight that never had a gradient is zero, and stays so, unless a penalty of somebody's own may move it.
+        steps = missed * self._gains(run, listed)
+        return np.where(run.memory[listed] > 0, steps, 0.0) if type(run.prior) in BUILT_IN else steps
 
     def _update(self, run: _Run, sink: SparseGradient, share: float, batches: int) -> None:
         listed = sink.listed
@@ -199,10 +206,17 @@ def descend(weight: Floats, memory: Floats, gradient: Floats, gain: float, epsil
 
 @dataclass(frozen=True)
 class AveragedPerceptron(SGD):
-    """Unit steps, sentence by sentence; the answer is the mean of the weights after every sentence (Liang 2005)."""
+    """Unit steps, sentence by sentence; the answer is the mean of the weights after every sentence (Liang 2005).
+
+    It has no penalty. The mean does what L2 does, so that of a plain prior is not applied; other priors are refused.
+    """
 
     limit: int = 20
     batch: int = 1
+
+    def _check(self, prior: Prior, parameters: int) -> None:
+        if type(prior) is not Prior or prior.l1:
+            raise InputError(f"the averaged perceptron has no penalty: leave out {prior}, or use SGD, AdaGrad or Adam")
 
     def _catch_up(self, run: _Run, listed: Listed) -> None:
         pass

@@ -68,7 +68,7 @@ class ArcTraining(Training):
         scorer, lost = model.scorer(words, tags, threads, heads)
         model = replace(model, network=network)
         objective = arc_objective(model.with_network(scorer, words, training=True, seed=seed), heads, loss)
-        prior = Prior(l2, penalised=None if network is None else fine.weights)
+        prior = Prior(l2, exempt=None if network is None else np.arange(objective.parameters) >= fine.weights)
         return cls(model, scorer, heads, objective, prior, lost)
 
     def start(self, init: DependencyModel | None = None) -> Floats:

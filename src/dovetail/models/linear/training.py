@@ -100,8 +100,9 @@ class LinearTraining(Training, Generic[Model]):
         if not scorer.after_parts and model.network is None:
             least = settings.spread.least if settings.spread is not None else 1
             raise nothing_left("feature", ("min_count", settings.min_count), ("min_documents", least))
-        penalised = None if model.network is None else scorer.parameters - len(model.network.weights())
-        prior = Prior(l2, l1, scorer.scale() if l1 else None, penalised)
+        own = scorer.parameters - (0 if model.network is None else len(model.network.weights()))
+        exempt = None if model.network is None else np.arange(scorer.parameters) >= own
+        prior = Prior(l2, l1, scorer.scale() if l1 else None, exempt)
         found = cls(model, parts, Objective(scorer, gold, LOSSES[loss]), prior)
         if noise is not None:
             text = found.reader(noise_text, learns=True) if noise_text else None

@@ -136,7 +136,8 @@ class BracketTraining(Training):
         model = replace(model, fine=fine, weight=frozen(np.zeros(scorer.parameters, np.float32)))
         model = replace(model, network=network(len(labels)))
         whole = model.with_network(scorer, words, training=True, seed=settings.seed)
-        prior = Prior(settings.l2, penalised=None if model.network is None else scorer.parameters)
+        exempt = None if model.network is None else np.arange(whole.parameters) >= scorer.parameters
+        prior = Prior(settings.l2, exempt=exempt)
         objective = Objective(whole, gold_of(gold), settings.loss)
         return cls(model, scorer, gold, objective, prior, settings, looked.lost, len(trees))
 
