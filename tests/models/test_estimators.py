@@ -97,6 +97,38 @@ def test_one_kind_of_answer_that_writes_itself_into_a_sentence(name: str) -> Non
             assert answer.write(sentence) == annotated
 
 
+@pytest.mark.parametrize("name", [*KINDS, "roles alone"])
+def test_samples_carry_their_probability(name: str) -> None:
+    kind = KINDS[name.partition(" ")[0]]
+    model = new("roles", ranked=0).fit(kind.sentences) if name == "roles alone" else trained(name)
+    inputs, found = [*kind.inputs[:3], *kind.inputs[-3:]], 0
+    for listed, drawn in zip(model.kbest(inputs, 3), model.sample(inputs, 20, seed=2), strict=True):
+        for answer in drawn:
+            if name in ("labelled", "ruled"):  # many bracketings are one tree
+                assert answer.probability is None
+                found += 1
+            for known in (each for each in listed if replace(each, probability=answer.probability) == answer):
+                assert answer.probability in (None, pytest.approx(known.probability, rel=1e-9))
+                found += answer.probability is not None
+    assert found > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "weight"), [("dependency", "fine_weight"), ("labelled", "weight"), ("joint", "weight")]
+)
+def test_no_probability_is_above_one(name: str, weight: str) -> None:
+    """Where a model is sure, rounding makes the score of an answer a little larger than log Z."""
+    model, inputs = copy.copy(trained(name)), KINDS[name].inputs
+    found: list[float] = []
+    for factor in (3, 10, 30, 100, 300):
+        sure = replace(trained(name).model_, **{weight: np.float32(factor) * getattr(trained(name).model_, weight)})
+        model.model_ = sure
+        found += [answer.probability for some in model.kbest(inputs, 3) for answer in some]
+        marginals = model.predict_marginals(inputs)
+        found += np.concatenate([np.ravel(own) for own in marginals]).tolist() if name == "dependency" else []
+    assert max(found) == 1.0
+
+
 @every_kind
 def test_copies_answer_the_same(name: str) -> None:
     model, inputs = trained(name), KINDS[name].inputs

@@ -30,6 +30,7 @@ from dovetail.models.layers import LayerTaggers
 from dovetail.models.settings import setting_of
 from dovetail.models.training import Run, Training
 from dovetail.spellings import known, original, respelled
+from dovetail.structures.contract import at_most_one
 from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
@@ -358,7 +359,7 @@ class Estimator(Annotator):
     def _kbest(self, sentences: list[Any], k: int) -> Iterable[list[Answer]]:
         batch = self._batch(sentences)
         found, scores = batch.kbest(k)
-        chances = np.exp(scores - batch.log_partition()[:, None]).tolist()
+        chances = at_most_one(np.exp(scores - batch.log_partition()[:, None])).tolist()
         ranked = [self._decoded(batch, each, sentences) for each in found]
         for i in range(len(sentences)):
             there = [j for j in range(len(ranked)) if scores[i, j] > -np.inf]
@@ -366,8 +367,9 @@ class Estimator(Annotator):
 
     def _sample(self, sentences: list[Any], n: int, rng: np.random.Generator) -> Iterable[list[Answer]]:
         batch = self._batch(sentences)
-        drawn = [self._decoded(batch, each, sentences) for each in batch.sample(n, rng)]
-        return ([each[i] for each in drawn] for i in range(len(sentences)))
+        drawn, log_z = batch.sample(n, rng), batch.log_partition()
+        both = [(self._decoded(batch, one, sentences), at_most_one(np.exp(batch.score(one) - log_z))) for one in drawn]
+        return ([replace(own[i], probability=float(p[i])) for own, p in both] for i in range(len(sentences)))
 
     def structures(self, X: Any) -> Iterator[Any]:
         """The structures of sentences under the model, many at a time: for answers that no other method gives."""

@@ -227,6 +227,12 @@ def mapped(function: Callable[..., Any], first: Potentials, *others: Potentials)
     return type(first)(*found) if hasattr(first, "_fields") else type(first)(found)
 
 
+def at_most_one(chance: ArrayLike) -> Floats:
+    """Probabilities, which rounding may have made a little larger than one."""
+    assert not np.greater(chance, 1.0 + 1e-6).any(), f"a probability of {np.max(chance)}"
+    return np.minimum(chance, 1.0)
+
+
 def sums(parts: tuple[Floats, ...]) -> list[float]:
     """The sum of each table."""
     return [part.sum() for part in parts]

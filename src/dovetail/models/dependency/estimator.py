@@ -30,6 +30,7 @@ from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import given_tags, layer_of, learn_tags, packed_tagger, pos_tagger, unpacked_tagger
 from dovetail.models.training import Run
 from dovetail.scorers.arcs import Strings
+from dovetail.structures.contract import at_most_one
 from dovetail.structures.projective import ProjectiveBatch
 from dovetail.text.dependencies import Dependencies, dependency_heads, projectivise, with_dependencies
 from dovetail.text.sentence import Sentence
@@ -197,7 +198,7 @@ class DependencyParser(DependencySettings, Estimator):
         found = []
         for some in self._batches(self._tokens(X)):
             batch = self._batch(some)
-            attach = batch.marginals().attach.sum(axis=1)
+            attach = at_most_one(batch.marginals().attach.sum(axis=1))
             for i, sentence in enumerate(some):
                 size = len(sentence) + 1
                 rows = attach[batch.places.arcs[i] : batch.places.arcs[i + 1]].reshape(size, size)
@@ -376,7 +377,7 @@ def gold_heads(corpus: Sequence[Sentence]) -> tuple[list[Heads], int]:
 def arc_probabilities(batch: ProjectiveBatch, marginals: Any, heads: Heads) -> NDArray[np.float64]:
     """The probability of each word's arc from its head: [words]."""
     chosen: NDArray[np.float64] = marginals.attach[arc_rows(batch.offsets, heads)].sum(axis=1)
-    return np.minimum(chosen, 1.0)
+    return at_most_one(chosen)
 
 
 def _check_relations(corpus: Sequence[Sentence]) -> None:

@@ -27,7 +27,7 @@ from dovetail.models.tagging import prefixed
 from dovetail.models.training import Run
 from dovetail.scorers.dense import DenseScorer, choices
 from dovetail.structures.chain import ChainBatch
-from dovetail.structures.contract import Floats, Labels
+from dovetail.structures.contract import Floats, Labels, at_most_one
 from dovetail.text.given import kind_of
 from dovetail.text.pairs import LABELS, Pair
 
@@ -124,7 +124,8 @@ class Entailment(EntailmentSettings, Estimator):
     def predict_marginals(self, X: Any) -> list[Floats]:
         """For every pair the probability of each label, [labels]; as ``classes_``."""
         self._check_trained()
-        return [row for some in self._batches(self._tokens(X)) for row in self._batch(some).marginals().unary]
+        every = map(self._batch, self._batches(self._tokens(X)))
+        return [row for batch in every for row in at_most_one(batch.marginals().unary)]
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of pairs with the right label, in percent."""
@@ -180,7 +181,7 @@ class Entailment(EntailmentSettings, Estimator):
     def _decoded(
         self, batch: ChainBatch, found: Labels, sentences: Sequence[Any], probabilities: bool = True
     ) -> list[Judgement]:
-        chances = batch.marginals().unary[:, YES].tolist() if probabilities else [None] * len(found)
+        chances = at_most_one(batch.marginals().unary[:, YES]).tolist() if probabilities else [None] * len(found)
         return [Judgement({self.target: (LABELS[y],)}, entails=p) for y, p in zip(found.tolist(), chances, strict=True)]
 
     def _batch(self, sentences: Sequence[Any]) -> ChainBatch:

@@ -14,7 +14,7 @@ from dovetail.models.annotator import once_each
 from dovetail.models.answer import Answer
 from dovetail.models.parser.model import ParserModel
 from dovetail.scorers.listed import SentenceLists
-from dovetail.structures.contract import Floats
+from dovetail.structures.contract import Floats, at_most_one
 from dovetail.structures.grammar import (
     BestChart,
     Derivation,
@@ -106,7 +106,7 @@ class Decoder:
         if not self.with_probabilities:
             return answer_of(self.rooted(best, passage.shown), passage.search, model.entities(best))
         tree = self.rooted(best, passage.shown, model.labels.probabilities(chart, best))
-        whole = min(1.0, float(np.exp(chart.score(best) - chart.log_partition())))
+        whole = float(at_most_one(np.exp(chart.score(best) - chart.log_partition())))
         return answer_of(tree, passage.search, model.entities(best, chart), whole)
 
     def kbest(self, passage: Passage, k: int) -> list[Answer]:
@@ -117,7 +117,7 @@ class Decoder:
             pair = self.rooted(derivation, passage.shown), None if entities is None else tuple(entities)
             found[pair] = found.get(pair, 0.0) + float(np.exp(log_probability))
         best_first = sorted(found.items(), key=lambda one: -one[1])
-        return [answer_of(tree, passage.search, entities, p) for (tree, entities), p in best_first]
+        return [answer_of(tree, passage.search, own, float(at_most_one(p))) for (tree, own), p in best_first]
 
     def vote(self, passage: Passage) -> Votes | None:
         """The probability of every constituent and the likeliest parts of speech; None where there is no tree."""
@@ -131,10 +131,12 @@ class Decoder:
 
     def sample(self, passage: Passage, n: int, rng: np.random.Generator) -> list[Answer]:
         """Answers drawn from the model's distribution over the trees that pruning leaves."""
-        return once_each(self.chart(passage).sample(n, rng), lambda drawn: self._drawn(passage, drawn))
+        chart = self.chart(passage)
+        return once_each(chart.sample(n, rng), lambda drawn: self._drawn(passage, chart, drawn))
 
-    def _drawn(self, passage: Passage, drawn: Derivation) -> Answer:
-        return answer_of(self.rooted(drawn, passage.shown), passage.search, self.model.entities(drawn))
+    def _drawn(self, passage: Passage, chart: ParseChart, drawn: Derivation) -> Answer:
+        chance = float(at_most_one(np.exp(chart.score(drawn) - chart.log_partition())))
+        return answer_of(self.rooted(drawn, passage.shown), passage.search, self.model.entities(drawn), chance)
 
     def chart(self, passage: Passage) -> ParseChart:
         """All trees of a sentence that pruning leaves; where it leaves none, with less of it."""

@@ -34,6 +34,7 @@ from dovetail.models.pool import (
 )
 from dovetail.models.training import Run
 from dovetail.structures.brackets import BracketBatch, BracketPotentials
+from dovetail.structures.contract import at_most_one
 from dovetail.structures.grammar import cells
 from dovetail.text.sentence import Sentence, Span
 from dovetail.text.tree import Tree
@@ -179,7 +180,7 @@ class ParserPool:
                     before, first = found.get(answer.tree, (0.0, answer))
                     found[answer.tree] = before + share * (answer.probability or 0.0), first
             ranked = sorted(found.values(), key=lambda one: -one[0])[:k]
-            yield [replace(answer, probability=chance) for chance, answer in ranked]
+            yield [replace(answer, probability=float(at_most_one(chance))) for chance, answer in ranked]
 
     def draws(
         self, sentences: Sequence[Sentence], counts: Sequence[int], rngs: Sequence[np.random.Generator]

@@ -36,7 +36,7 @@ from dovetail.models.roles.voting import SEEN, elected
 from dovetail.models.roles.words import WordModel
 from dovetail.models.tagging import fold_numbers
 from dovetail.models.training import Run, uninterrupted
-from dovetail.structures.contract import Floats, Integers
+from dovetail.structures.contract import Floats, Integers, at_most_one
 from dovetail.text.frames import Frame
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Sentence
@@ -293,21 +293,22 @@ class RoleLabeller(RoleSettings, Estimator):
         some = [own for sentence, own in zip(whole, frames, strict=True) if len(sentence)]
         if model.joint is None:
             batch = model.look(_words(whole), some, self._threads()).batch
-            drawn = [iter(written(model, batch, labels, None, some)) for labels in batch.sample(n, rng)]
+            ends, log_z, drawn = np.cumsum([len(own) for own in some], dtype=int), batch.log_partition(), []
+            for labels in batch.sample(n, rng):
+                logs = np.split(batch.score(labels) - log_z, ends[:-1])
+                drawn.append(zip(written(model, batch, labels, None, some), logs, strict=False))
             for before, after in zip(sentences, whole, strict=True):
-                yield [_answer(before, after, next(each) if len(after) else ()) for each in drawn]
+                each = [next(one) if len(after) else ((), np.zeros(0)) for one in drawn]
+                chances = at_most_one([np.exp(own.sum()) for _, own in each]).tolist()
+                yield [replace(_answer(before, after, each[i][0]), probability=chances[i]) for i in range(n)]
             return
         ranked = iter(ranked_arguments(model, _words(whole), some, model.joint.size, self._threads()))
         for before, after, own in zip(sentences, whole, frames, strict=True):
             lists = [next(ranked) for _ in own]
             shares = [np.array([p for p, _ in each]) / sum(p for p, _ in each) for each in lists]
             picks = [rng.choice(len(share), size=n, p=share) for share in shares]
-            yield [
-                _answer(before, after, tuple(
-                    frame.with_arguments(each[pick[i]][1]) for frame, each, pick in zip(own, lists, picks, strict=True)
-                ))
-                for i in range(n)
-            ]  # fmt: skip
+            every = ([[each[pick[i]]] for each, pick in zip(lists, picks, strict=True)] for i in range(n))
+            yield [replace(_answer(before, after, f), probability=p) for one in every for p, f in combined(own, one, 1)]
 
     def _looked(self, sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[tuple[Frame, ...]]]:
         """The sentences with trees, and their predicates, with lemmas and senses but without arguments."""

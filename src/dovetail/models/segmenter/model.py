@@ -19,7 +19,7 @@ from dovetail.modelfile import Arrays
 from dovetail.models.linear.model import LinearModel, numbers_in, span_compilers, taken_over
 from dovetail.models.linear.training import LinearTraining
 from dovetail.scorers.segments import PHRASE, TRANSITION, SegmentForm
-from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.contract import Floats, Integers, Labels, at_most_one
 from dovetail.structures.semimarkov import Segments, SemiMarkovBatch
 from dovetail.text.sentence import Sentence, Span
 
@@ -78,7 +78,7 @@ class SegmentModel(LinearModel):
     def probabilities(self, batch: SemiMarkovBatch, segments: Segments) -> Floats:
         """The exact probability of each segment: a marginal of the model, by construction."""
         marginal = batch.marginals().segment
-        return np.minimum(marginal[segments.start, segments.length - 1, segments.label], 1.0)
+        return at_most_one(marginal[segments.start, segments.length - 1, segments.label])
 
     def probable(self, batch: SemiMarkovBatch, least: float) -> list[list[Span]]:
         """All segments of at least this probability, of every sentence; O is none."""

@@ -40,7 +40,7 @@ from dovetail.models.tagger.settings import TaggerSettings
 from dovetail.models.training import Run
 from dovetail.scorers.compiled import Spread
 from dovetail.structures.chain import ChainBatch
-from dovetail.structures.contract import Floats, Integers, Labels
+from dovetail.structures.contract import Floats, Integers, Labels, at_most_one
 from dovetail.text.expectations import Expectation
 from dovetail.text.given import as_sentence
 from dovetail.text.sentence import Document, Sentence, Span, as_span
@@ -243,7 +243,7 @@ class Tagger(TaggerSettings, CompactEstimator, LinearEstimator):
     def predict_marginals(self, X: Input) -> list[Floats]:
         """For every sentence the probability of each label at each token, [tokens, labels]; columns as ``classes_``."""
         every = self.chains(X)
-        return [own for batch in every for own in np.split(batch.marginals().unary, batch.offsets[1:-1])]
+        return [own for batch in every for own in np.split(at_most_one(batch.marginals().unary), batch.offsets[1:-1])]
 
     def predict_entities(self, sentences: Input, threshold: float = 0.0) -> list[list[Span]]:
         """The entities of the best tagging, each with the exact probability that just this span has just this type."""

@@ -113,10 +113,10 @@ class SoftDecoder:
             drawn = []
             for one in pair.informed.sample(count, rng):
                 [two] = pair.given(one).sample(1, rng)
-                drawn.append((one, self.spans_of(two, pair.coupled)))
+                drawn.append((one, self.spans_of(two, pair.coupled), self._probability(pair, Both(one, two)).tolist()))
             for n, s in enumerate(which.tolist()):
-                words, tags = text.shown[s], text.tags[s]
-                yield [answer_of(self.trees.tree(one, n, words, tags), "usual", spans[n]) for one, spans in drawn]
+                own = ((self.trees.tree(one, n, text.shown[s], text.tags[s]), e[n], p[n]) for one, e, p in drawn)
+                yield [answer_of(tree, "usual", spans, chance) for tree, spans, chance in own]
 
     def constituents(self, text: Text, least: float) -> list[list[Span]]:
         """For every sentence all constituents more probable than ``least``."""

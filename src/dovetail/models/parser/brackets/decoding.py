@@ -17,6 +17,7 @@ from dovetail.models.batching import cut
 from dovetail.models.parser.brackets.model import BracketModel, chunks, likeliest
 from dovetail.models.parser.decoding import LONGEST, Votes, answer_of, joined
 from dovetail.structures.brackets import BracketBatch, Brackets
+from dovetail.structures.contract import at_most_one
 from dovetail.structures.grammar import cells
 from dovetail.structures.ruled import RuledBatch
 from dovetail.text.sentence import Sentence, Span
@@ -68,7 +69,7 @@ class BracketDecoder:
             known: list[Mapping[tuple[int, int, str], float] | None] = [None] * len(which)
             if self.with_probabilities:
                 log_z, marginals = batch.log_partition_and_marginals()
-                whole = np.minimum(np.exp(batch.score(found) - log_z), 1.0)
+                whole = at_most_one(np.exp(batch.score(found) - log_z))
                 known = [constituents(self.model, batch, marginals.span, n, found) for n in range(len(which))]
             for n, s in enumerate(which.tolist()):
                 tree = self.tree(found, n, text.shown[s], text.tags[s], known[n])
@@ -83,13 +84,14 @@ class BracketDecoder:
         """The k most probable answers to each; those that differ only in how a tree is built up are one."""
         for which, batch in self.batches(text):
             answers, scores = batch.kbest(k)
-            probability = np.exp(scores - batch.log_partition()[:, None])
+            chances = np.exp(scores - batch.log_partition()[:, None])
             for n, s in enumerate(which.tolist()):
                 found: dict[Tree, float] = {}
                 for rank in np.flatnonzero(scores[n] > -np.inf).tolist():
                     tree = self.tree(answers[rank], n, text.shown[s], text.tags[s])
-                    found[tree] = found.get(tree, 0.0) + float(probability[n, rank])
-                yield [answer_of(tree, probability=p) for tree, p in sorted(found.items(), key=lambda one: -one[1])]
+                    found[tree] = found.get(tree, 0.0) + float(chances[n, rank])
+                best = sorted(found.items(), key=lambda one: -one[1])
+                yield [answer_of(tree, probability=float(at_most_one(p))) for tree, p in best]
 
     def sample(self, text: Text, count: int, rng: np.random.Generator) -> Iterator[list[Answer]]:
         """Answers drawn from the model's distribution over the trees that pruning leaves."""
