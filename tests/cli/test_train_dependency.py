@@ -53,6 +53,11 @@ def test_train_and_score(run: Run, trees: Path, tmp_path: Path) -> None:
     assert DependencyParser.load(tmp_path / "m").tags == "pos"
 
 
+def test_without_a_penalty(run: Run, trees: Path, tmp_path: Path) -> None:
+    arguments = ("--train", trees / "train.conllu", "--output", tmp_path / "m", "--l2", 0, "--no-relations")
+    assert run("train", "dependency", *arguments, "--bits", 12, "--iterations", 3).code == 0
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 def test_ctrl_c_and_resume(trees: Path, tmp_path: Path) -> None:
     def first_pass_told() -> int:

@@ -297,6 +297,20 @@ def test_interrupt_stops_after_the_pass_and_keeps_the_weights(problem: LogisticR
     assert np.any(weight != 0)
 
 
+def test_weights_that_no_item_uses_have_no_curvature(problem: LogisticRegression) -> None:
+    """Without L2 their curvature, like their slope, is zero: they stay, and the others do as if they were alone."""
+    used = np.arange(12) % 4 != 2
+    flat = replace(problem, x=np.where(used, problem.x, 0.0))
+    alone = LogisticRegression(problem.x[:, used], problem.y)
+    guess = 1.0 + np.arange(12.0)
+    found, others = (
+        LBFGS(limit=40).minimise(one, Prior(), np.zeros(one.parameters), curvature=curvature)
+        for one, curvature in ((flat, np.where(used, guess, 0.0)), (alone, guess[used]))
+    )
+    np.testing.assert_allclose(found[used], others, rtol=1e-9)
+    assert not found[~used].any()
+
+
 def test_negative_penalties_are_refused() -> None:
     with pytest.raises(ValueError, match="zero or positive"):
         Prior(l2=-1)

@@ -96,6 +96,15 @@ def test_threads_change_no_bit(kind: str) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+def test_no_penalty_at_all(kind: str, optimiser: str) -> None:
+    made = _with(VARIANTS[kind].model, optimiser=optimiser, l2=0.0, iterations=2).fit(VARIANTS[kind].sentences)
+    arrays = [array for array in made.packed()[1].values() if array.dtype.kind == "f"]
+    assert all(np.isfinite(array).all() for array in arrays)
+    assert any(array.any() for array in arrays)
+
+
 @every_kind
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
 @pytest.mark.parametrize("loss", LOSSES)

@@ -85,9 +85,8 @@ class Prior:
 
     def stepped(self, weight: Floats, step: Floats | float, which: Integers | slice) -> Floats:
         """The proximal step of the weights ``which``, shaped like ``weight``; those left alone stay as they are."""
-        if self.exempt is None:
-            return self.proximal(weight, step, which)
-        return np.where(self.exempt[which], weight, self.proximal(weight.copy(), step, which))
+        found = self.proximal(weight if self.exempt is None else weight.copy(), step, which)
+        return found if self.exempt is None else np.where(self.exempt[which], weight, found)
 
     def of_some(self, which: Integers) -> Prior:
         """The same penalty of some weights alone."""

@@ -71,8 +71,7 @@ class Adam(SGD):
     def _step_length(self, run: _Run, listed: Listed, missed: Floats) -> Floats:
         rates, squares = self._rates(run), run.memory[1][listed]
         root = np.sqrt(squares / rates.second_seen) + self.epsilon
-        steps = missed * rates.gain / root
-        # What never had a gradient stays as it is, unless a penalty of somebody's own may move it.
+        steps = missed * rates.gain / root  # what never had a gradient stays, unless a penalty of one's own moves it
         return np.where(squares > 0, steps, 0.0) if type(run.prior) in BUILT_IN else steps
 
     def _update(self, run: _Run, sink: SparseGradient, share: float, batches: int) -> None:
