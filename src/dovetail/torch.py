@@ -95,7 +95,7 @@ class Exact:
         agree with what is known, as ``restrict`` takes it.
         """
         if name not in LOSSES:
-            raise InputError(f"loss={name!r}: choose one of {', '.join(LOSSES)}")
+            raise InputError(f"loss={name!r}: choose one of {', '.join(LOSSES)}; add yours to learning.losses.LOSSES")
         if name == "likelihood" and allowed is None and (log_z := self._on_device()) is not None:
             counts = self._shaped(function.tensor_like(t, like) for t, like in zip(
                 tables(self.structure().indicator(gold)), self.tables, strict=True

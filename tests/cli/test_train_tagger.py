@@ -353,7 +353,7 @@ def test_a_full_disk(run: Run, data: Path) -> None:
 
 def test_choices_are_those_of_the_tagger() -> None:
     assert tuple(choices_of(TaggerSettings, "loss")) == tuple(LOSSES)
-    assert choices_of(TaggerSettings, "optimiser") == tuple(OPTIMISERS)
+    assert tuple(choices_of(TaggerSettings, "optimiser")) == tuple(OPTIMISERS)
 
 
 def test_defaults_in_the_help_are_those_of_the_tagger(run: Run) -> None:

@@ -209,13 +209,20 @@ def test_exempt_weights_are_not_shrunk(problem: LogisticRegression, optimiser: A
 
 @every_optimiser
 @pytest.mark.parametrize("which", ["L2", "L1", "elastic", "own"])
-def test_exempt_weights_go_where_the_loss_is_least(problem: LogisticRegression, optimiser: Any, which: str) -> None:
-    prior = EXEMPT[which]
+@every_listing
+def test_exempt_weights_go_where_the_loss_is_least(
+    problem: LogisticRegression, optimiser: Any, which: str, listing: Any
+) -> None:
+    prior, problem = EXEMPT[which], listing(problem.x, problem.y)
 
     def value(weight: Any) -> float:
         return prior.value(np.where(FROZEN, 0.0, weight))
 
-    check_optimum(problem, value, replace(optimiser, limit=500).minimise(problem, prior, np.zeros(12)))
+    check_optimum(
+        problem,
+        value,
+        replace(optimiser, limit=500 if isinstance(optimiser, Adam) else 200).minimise(problem, prior, np.zeros(12)),
+    )
 
 
 # penalties under the models
@@ -249,3 +256,12 @@ def test_a_penalty_of_a_model_is_used_and_no_pool_drops_it(monkeypatch: pytest.M
     for pool in ("random:2", "elitist:2"):
         with pytest.raises(DovetailError, match="pool: experts take L2 and L1, not a Towards"):
             Tagger(pool=pool, **how).fit(kind.sentences)
+
+
+def test_the_weights_of_a_network_have_no_penalty() -> None:
+    pytest.importorskip("torch")
+    how = {"features": ["word[0]"], "encoder": "lstm", "encoder_size": 4, "iterations": 2, "threads": 1}
+    model = Tagger(l1=1e6, **how).fit(KINDS["tagger"].sentences)
+    arrays = model.packed()[1]
+    assert not arrays["node.weight"].size  # what is zero is not stored
+    assert np.mean(model.model_.network.weights() != 0.0) > 0.99

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dovetail.arrays import taken
+from dovetail.errors import InputError
 from dovetail.learning.losses import Loss
 from dovetail.learning.noise import Noising
 from dovetail.scorers.contract import Scorer
@@ -70,6 +71,12 @@ class Objective:
     noise: Noising | None = None
     _sums: list[Floats] = field(default_factory=list, init=False, repr=False)
 
+    def __post_init__(self) -> None:
+        lacks = [name for name in ("items", "parameters", "batch", "backward") if not hasattr(self.scorer, name)]
+        if lacks or not callable(self.loss) or not callable(self.gold):
+            what = f"{type(self.scorer).__name__} without {lacks[0]}" if lacks else "gold or loss that is no function"
+            raise InputError(f"an objective of a {what}: see dovetail.learning.objective and dovetail.scorers.contract")
+
     @property
     def items(self) -> int:
         """The number of sentences."""
@@ -100,19 +107,26 @@ class Objective:
         if self.scorer.one_by_one:
             return self._dealt(weight, np.arange(self.items) if which is None else which, out)
         if self.noise is not None:
-            return self.noise.noised(self.scorer, self.loss, self.gold(which), weight, which, out)
+            return self.noise.noised(self.scorer, self._lost, self.gold(which), weight, which, out)
         if which is None and self.scorer.stretches:
             return self._by_stretches(weight, out)
-        value, slope = self.loss(self.scorer.batch(weight, which), *self.gold(which))
+        value, slope = self._lost(self.scorer.batch(weight, which), *self.gold(which))
         self.scorer.backward(slope, out, which)
         return value
+
+    def _lost(self, *of: Any) -> tuple[float, Any]:
+        """The loss of a batch, with its slope, if these are what a loss gives."""
+        found = self.loss(*of)
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise InputError(f"the loss {self.loss!r} must give a number and the slope of the potentials")
+        return found
 
     def _by_stretches(self, weight: Floats, out: Floats) -> float:
         """The same for all sentences, stretch by stretch: with the scores of one at a time."""
         scorer, total = self.scorer, 0.0
         sums = scorer.begin_stretches(weight, out)
         for stretch in scorer.stretches:
-            value, slope = self.loss(scorer.stretch(weight, stretch), *self.gold(np.arange(*stretch)))
+            value, slope = self._lost(scorer.stretch(weight, stretch), *self.gold(np.arange(*stretch)))
             scorer.add_stretch(slope, stretch, sums)
             total += value
         scorer.end_stretches(sums)
@@ -137,7 +151,7 @@ class Objective:
         total = 0.0
         for i in which.tolist():
             one = np.array([i])
-            value, slope = self.loss(self.scorer.batch(weight, one), *self.gold(one))
+            value, slope = self._lost(self.scorer.batch(weight, one), *self.gold(one))
             self.scorer.backward(slope, out, one)
             total += value
         return total

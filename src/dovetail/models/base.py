@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, overload
 
@@ -27,7 +28,7 @@ from dovetail.models.choices import Held
 from dovetail.models.folds import Chosen, cross_validated, parts_of
 from dovetail.models.inputs import annotated, as_sentences, check_count, check_type
 from dovetail.models.layers import LayerTaggers
-from dovetail.models.settings import setting_of
+from dovetail.models.settings import OPTIMISERS, setting_of
 from dovetail.models.training import Run, Training
 from dovetail.spellings import known, original, respelled
 from dovetail.structures.contract import at_most_one
@@ -35,9 +36,7 @@ from dovetail.text.segment import segment
 from dovetail.text.sentence import Document, Sentence
 from dovetail.version import __version__
 
-OPTIMISERS: dict[str, Any] = {
-    "lbfgs": LBFGS, "sgd": SGD, "adagrad": AdaGrad, "adam": Adam, "perceptron": AveragedPerceptron,
-}  # fmt: skip
+OPTIMISERS.update(lbfgs=LBFGS, sgd=SGD, adagrad=AdaGrad, adam=Adam, perceptron=AveragedPerceptron)
 
 ENCODED = {"gain": 0.002, "batch": 16}
 """What adam has for networks, unless the settings say otherwise."""
@@ -123,6 +122,10 @@ class Estimator(Annotator):
         the best weights so far; before the first pass, and while parts are held out, there are none, and it is raised.
         """
         self.check_settings()
+        owner = next(c for c in type(self).__mro__ if "score" in vars(c))
+        own = not owner.__module__.startswith("dovetail.") and "_dev_scorer" not in vars(owner)
+        if own and (dev is not None or getattr(self, "cross_validate", 0) != 0):
+            warnings.warn(f"dev and folds are not scored by {owner.__name__}.score: define _dev_scorer", stacklevel=2)
         if sharing is not None and (self._optimiser_name() != "lbfgs" or self._setting("pool") is not None):
             raise DovetailError("whole passes are shared out: use the optimiser lbfgs, and no pool")
         run = Run(init, checkpoint, progress, doing or (lambda what: None), sharing)
@@ -265,7 +268,13 @@ class Estimator(Annotator):
             optimiser = replace(optimiser, limit=passes)
         hints = {"curvature": training.curvature()} if isinstance(optimiser, LBFGS) else {}
         with run.shared(training.objective) as objective:
-            return optimiser.minimise(objective, training.prior, start, monitor, resume, **hints)
+            found = optimiser.minimise(objective, training.prior, start, monitor, resume, **hints)
+        own = not type(optimiser).__module__.startswith("dovetail.")
+        unheard = own and monitor.dev_score is not None and monitor.resumed_at is None
+        if np.shape(found) != start.shape or unheard:
+            what = "call monitor.after_pass, or dev has no effect" if unheard else f"give weights {list(start.shape)}"
+            raise DovetailError(f"optimiser={self._optimiser_name()!r}: minimise must {what}")
+        return found
 
     def _checkpoint(self, training: Any, start: Any, run: Run) -> Checkpoint | None:
         """Where the run is saved, and taken up again, if a user wants it."""
@@ -487,6 +496,8 @@ class Estimator(Annotator):
         """Every setting has the right type, and a value that is within its bounds or among its choices."""
         settings = [(f, getattr(self, f.name)) for f in fields(self) if f.init]
         for f, value in settings:
+            if (known := setting_of(f)) is not None and known.registry:
+                known.check(f.name, value)
             check_type(f.name, value, str(f.type))
         for f, value in settings:
             if (known := setting_of(f)) is not None:
@@ -501,7 +512,10 @@ class Estimator(Annotator):
             raise DovetailError("cross_validate=1: choose 0, or 2 or more; one part leaves nothing to learn from")
         if self._setting("cross_validate") and self._setting("pool") is not None:
             raise DovetailError("cross_validate: a pool chooses on dev alone; leave out one of the two")
-        if (loss := self._setting("loss")) in ROUGH and self._optimiser_name() == "lbfgs":
+        loss = self._setting("loss")
+        if self._setting("optimiser") == "perceptron" and loss not in (None, "likelihood", "perceptron"):
+            raise DovetailError(f"loss={loss!r}: the optimiser perceptron has a loss of its own; take another one")
+        if loss in ROUGH and self._optimiser_name() == "lbfgs":
             raise DovetailError(f"the {loss} loss is not smooth: use the optimiser perceptron, sgd, adagrad or adam")
 
     def _threads(self) -> int:
@@ -521,10 +535,17 @@ class Estimator(Annotator):
         name = self._optimiser_name()
         wanted = {"limit": "iterations"} | ({} if name == "lbfgs" else {n: n for n in ("batch", "gain", "seed")})
         wanted |= {"decay": "decay"} if name == "adam" else {}
+        made = OPTIMISERS[name]
+        takes = {f.name for f in fields(made)} if is_dataclass(made) else set()
+        if "limit" not in takes or not hasattr(made, "minimise"):
+            raise DovetailError(f"optimiser={name!r}: it must be a dataclass with a field limit and a method minimise")
         given = {argument: self._setting(setting) for argument, setting in wanted.items()}
+        for lost in given.keys() - takes:
+            if (value := given.pop(lost)) is not None and value != self._usual(wanted[lost]):
+                raise DovetailError(f"{lost}={value}: the optimiser {name!r} has no such field; leave it out")
         if self._setting("encoder") is not None:
             given |= {a: ENCODED[a] for a in ENCODED if given[a] in (None, self._usual(wanted[a]))}
-        return OPTIMISERS[name](**{argument: value for argument, value in given.items() if value is not None})
+        return made(**{argument: value for argument, value in given.items() if value is not None})
 
     def _optimiser_name(self) -> str:
         """The optimiser: with an encoder, adam."""

@@ -27,6 +27,7 @@ class Setting:
     most: float | None = None
     below: float | None = None
     choices: Collection[Any] = ()
+    registry: str = ""  # where choices of somebody's own are added by name
     wanted: str = ""
     """What a refusal says, if not the bounds."""
     shown: str = ""
@@ -50,7 +51,7 @@ class Setting:
         if value is None:
             return
         if self.choices:
-            check_choice(name, value, self.choices)
+            check_choice(name, value, self.choices, self.registry)
         elif not self._within(value):
             raise DovetailError(f"{name}={value}: {self.wanted or self._range()}")
 
@@ -81,12 +82,16 @@ def setting_of(one: Field[Any]) -> Setting | None:
     return found
 
 
-def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
+def check_choice(name: str, value: object, allowed: Iterable[object], registry: str = "") -> None:
     """The value is one of those allowed."""
     choices = list(allowed)
     if value not in choices:
-        raise DovetailError(f"{name}={value!r}: choose one of {', '.join(map(str, choices))}")
+        more = f"; put one of your own into {registry} first, and give its name here" if registry else ""
+        raise DovetailError(f"{name}={value!r}: choose one of {', '.join(map(str, choices))}{more}")
 
+
+OPTIMISERS: dict[str, Any] = dict.fromkeys(("lbfgs", "sgd", "adagrad", "adam", "perceptron"))
+"""The classes of optimisers by name; ``models.base`` puts them in, since help does without numpy."""
 
 # Settings of several kinds: a kind gives the default, and whatever else it has otherwise.
 
@@ -105,8 +110,9 @@ loss = partial(
     default="likelihood",
     help="What training minimises; the optimiser perceptron has a loss of its own.",
     choices=LOSSES,
+    registry="dovetail.learning.losses.LOSSES",
 )
-optimiser = partial(setting, help="Optimiser.", choices=("lbfgs", "sgd", "adagrad", "adam", "perceptron"))
+optimiser = partial(setting, help="Optimiser.", choices=OPTIMISERS, registry="dovetail.models.base.OPTIMISERS")
 l2 = partial(setting, help="Penalty on squared weights.", least=0, wanted="a penalty is zero or positive")
 l1 = partial(
     setting,

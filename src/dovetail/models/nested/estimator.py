@@ -126,7 +126,7 @@ class NestedTagger(NestedSettings, LinearEstimator):
         return [sentence.layers.get(POS, ()) for sentence in corpus]
 
     def _optimiser(self, training: Any = None) -> Any:
-        if self.optimiser in ("lbfgs", "perceptron"):
+        if self.optimiser not in ("sgd", "adagrad", "adam"):
             return super()._optimiser(training)
         usual = replace(self, gain=self.gain or DEFAULT_GAIN, iterations=self.iterations or 15)
         return Estimator._optimiser(usual, training)

@@ -77,6 +77,8 @@ class Parser(ConstituencySettings, Estimator):
             for name, usual in grammar:
                 if getattr(self, name) != usual:
                     raise DovetailError(f"{name}={getattr(self, name)!r}: a parser of kind {self.kind} has no grammar")
+        if self.features == "generative" and self.loss is not None:
+            raise DovetailError(f"loss={self.loss!r}: a generative grammar is counted, and has no loss; leave it out")
         if self.encoder is not None and (not self._without_grammar or self.unaries != "joined"):
             raise DovetailError(
                 "an encoder scores spans: choose kind='labelled' or another without a grammar, and joined unaries"
@@ -205,7 +207,7 @@ class Parser(ConstituencySettings, Estimator):
 
     def _optimiser(self, training: Any = None) -> Any:
         made = super()._optimiser(training)
-        if self.batch is None and self.encoder is None and self.optimiser not in ("lbfgs", "perceptron"):
+        if self.batch is None and self.encoder is None and self.optimiser != "perceptron" and hasattr(made, "batch"):
             made = replace(made, batch=min(64, max(8, training.size // 50)))
         return replace(made, memory=training.memory) if isinstance(made, AdaGrad) else made
 

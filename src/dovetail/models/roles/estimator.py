@@ -181,7 +181,7 @@ class RoleLabeller(RoleSettings, Estimator):
 
     def _optimiser(self, training: Any = None) -> Any:
         made = super()._optimiser(training)
-        if self.batch is None and self.optimiser not in ("lbfgs", "perceptron"):
+        if self.batch is None and self.optimiser != "perceptron" and hasattr(made, "batch"):
             made = replace(made, batch=min(BATCH, max(8, training.size // 50)))
         return made
 
