@@ -429,7 +429,7 @@ def test_nested_entities_outlive_another_layer() -> None:
 def test_functions_have_names_of_their_own() -> None:
     with pytest.raises(DovetailError, match="give the function a name"):
         quick(features=[lambda s: [["x"] for _ in s.words]]).fit(made(3))
-    with pytest.raises(DovetailError, match="not the string"):
+    with pytest.raises(DovetailError, match="a list of features a word, not 'abc'"):
         quick(features=[strings_for_lists]).fit(made(3))
 
 

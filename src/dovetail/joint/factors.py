@@ -43,7 +43,7 @@ class Factor(ABC):
     (array([[1, 0]]), array([2.]))
     """
 
-    name: str
+    name: str = "a factor without a name"
     """What errors and explanations call it."""
 
     @abstractmethod

@@ -225,6 +225,8 @@ class Graph:
 
     def add(self, structure: Structure[Any, Any]) -> Node:
         """A structure as a node."""
+        if not isinstance(structure, Structure):
+            raise InputError(f"a node is a batch of structures, such as a ChainBatch, not {structure!r:.60}")
         self._changed()
         self.structures.append(structure)
         return Node(self, len(self.structures) - 1)
@@ -246,9 +248,11 @@ class Graph:
 
     def couple(self, factor: Factor, *variables: Variables) -> None:
         """Factors over the first of each of some variables, over the second of each, and so on."""
-        sizes, given = factor.sizes(), tuple(v.values for v in variables)
-        if not variables or any(v.graph is not self for v in variables):
+        if not isinstance(factor, Factor):
+            raise InputError(f"a coupling is a Factor, such as scored_by(function, 2, 2), not {factor!r:.60}")
+        if not variables or any(not isinstance(v, Variables) or v.graph is not self for v in variables):
             raise InputError(f"{factor.name}: couple variables of this graph, at least one")
+        sizes, given = factor.sizes(), tuple(v.values for v in variables)
         if given != (sizes if sizes is not None else (2,) * len(given)):
             wanted = "two each" if sizes is None else ", ".join(map(str, sizes))
             raise InputError(f"{factor.name}: the variables have {', '.join(map(str, given))} values, not {wanted}")
@@ -262,6 +266,10 @@ class Graph:
         twice = np.flatnonzero((joint[1:] == joint[:-1]).any(axis=0))
         if twice.size:
             raise InputError(f"{factor.name}: factor {int(twice[0])} couples a variable with itself")
+        zeros = np.zeros(joint.T.shape, np.int64)
+        scores, first = factor.scores(zeros), factor.some(np.arange(len(zeros))[:1]).scores(zeros[:1])
+        if np.shape(scores) != zeros.shape[:1] or np.shape(first) != zeros[:1].shape[:1] or np.isnan(scores).any():
+            raise InputError(f"{factor.name}: scores must give numbers [m] for values [m, arity], of some factors too")
         self._changed()
         self.couplings.append(Coupling(factor, [v.index for v in variables]))
 

@@ -41,7 +41,7 @@ class Features:
     def __post_init__(self) -> None:
         for template in self.templates:
             if template.part not in self.PARTS:
-                where = ", ".join(self.PARTS)
+                where = ", ".join(self.PARTS) + ("; it is for taggers alone" if isinstance(template, Call) else "")
                 raise DovetailError(f"template {str(template)!r} is of the part {template.part}, not one of {where}")
 
     @classmethod

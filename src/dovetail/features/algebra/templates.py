@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, ClassVar, overload
 
 from dovetail.errors import DovetailError
@@ -82,6 +83,14 @@ class Template:
     def __repr__(self) -> str:
         return str(self)
 
+    def __and__(self, other: Any) -> Any:
+        raise DovetailError(f"{self!r} & {other!r}: each side of & must be at one position, like word[-1]")
+
+    __rand__ = __and__
+
+    def __getitem__(self, where: Any) -> Any:
+        raise DovetailError(f"{self}[{where}]: {self} has no positions; attributes have, like word[-1]")
+
 
 @dataclass(frozen=True, repr=False)
 class At(Template):
@@ -98,10 +107,8 @@ class At(Template):
         """The parts joined by ``&``."""
         return " & ".join(f"{attribute}[{place(offset)}]" for attribute, offset in self.parts)
 
-    def __and__(self, other: At) -> At:
-        if not isinstance(other, At):
-            raise TypeError(f"only templates at positions can be joined with &, not {other!r}")
-        return At(self.parts + other.parts)
+    def __and__(self, other: Any) -> At:
+        return At(self.parts + other.parts) if isinstance(other, At) else super().__and__(other)
 
 
 @dataclass(frozen=True, repr=False)
@@ -208,9 +215,12 @@ def weighted(found: Iterable[str] | Mapping[str, float]) -> dict[str, float]:
     >>> weighted(["a", "b"])
     {'a': 1.0, 'b': 1.0}
     """
-    if isinstance(found, str):
-        raise DovetailError(f"a function of a sentence gives a list of features a word, not the string {found!r}")
-    return dict(found) if isinstance(found, Mapping) else dict.fromkeys(found, 1.0)
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise DovetailError(f"a function of a sentence gives a list of features a word, not {found!r}")
+    features = dict(found) if isinstance(found, Mapping) else dict.fromkeys(found, 1.0)
+    if not all(isinstance(name, str) and isinstance(value, Real) for name, value in features.items()):
+        raise DovetailError(f"a function of a sentence gives strings, or a number for each of them, not {found!r}")
+    return features
 
 
 MOST_POSITIONS = 1000

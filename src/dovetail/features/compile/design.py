@@ -13,7 +13,7 @@ token: see :class:`~dovetail.features.compile.links.Links`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
@@ -231,10 +231,11 @@ class Compiler:
         counts: list[int] = []
         for number, sentence in enumerate(self.sentences):
             extracted = template.function(sentence)
-            if len(extracted) != len(sentence.words):
+            count = len(extracted) if isinstance(extracted, Sized) else extracted
+            if count != len(sentence.words):
                 raise DovetailError(
                     f"{template}: sentence {number + 1} has {len(sentence.words)} words, "
-                    f"the function gave features for {len(extracted)}"
+                    f"the function gave features for {count!r:.60}"
                 )
             for position, features in enumerate(map(weighted, extracted), 1):
                 for name, value in features.items():
