@@ -1,6 +1,7 @@
 """Settings for all tests: machines are noisy and first calls compile, so no example has a deadline.
 
-Pytest fails at the end if tests left files in the checkout (``tests/worktree.py``).
+Pytest fails at the end if tests left files in the checkout, and the home folder is a temporary one
+(``tests/worktree.py``).
 
 A shell that starts tests in the background has them ignore Ctrl-C, and tests of interrupts would wait for ever: here
 it is heard again.
@@ -12,9 +13,9 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
-from tests.worktree import pytest_sessionfinish, pytest_sessionstart, pytest_terminal_summary
+from tests.worktree import pytest_configure, pytest_sessionfinish, pytest_sessionstart, pytest_terminal_summary
 
-__all__ = ["pytest_sessionfinish", "pytest_sessionstart", "pytest_terminal_summary"]
+__all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_sessionstart", "pytest_terminal_summary"]
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

@@ -3,12 +3,17 @@
 The hooks are imported by ``conftest.py``. Files that were changed before the tests began are no fault; what counts is
 the difference. Caches may grow; everything else that git ignores counts as well. Where there is no checkout, as in an
 unpacked source distribution, nothing is checked.
+
+The session has a home folder of its own, in which libraries may keep lists of fonts, crash reports and tokens.
 """
 
 from __future__ import annotations
 
+import os
+import site
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,6 +21,9 @@ CACHES = {
     "__pycache__", ".pytest_cache", ".hypothesis", ".ruff_cache", ".mypy_cache", ".import_linter_cache", ".coverage",
 }  # fmt: skip
 """What tools keep for later runs: names of folders, and of a file."""
+
+ENVIRONMENT = dict(os.environ)
+"""The environment before the home folder is another one: git may read its settings there."""
 
 State = dict[str, tuple[str, int | None]]
 """What git says of each file that differs from the last commit, and the time of its last change (None if deleted)."""
@@ -30,7 +38,9 @@ def state(root: Path) -> State | None:
         return None
     what = ["--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching"]
     try:
-        done = subprocess.run(["git", "-C", str(root), "status", *what], capture_output=True, check=True)
+        done = subprocess.run(
+            ["git", "-C", str(root), "status", *what], capture_output=True, check=True, env=ENVIRONMENT
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     entries = [(entry[:2], entry[3:]) for entry in done.stdout.decode("utf-8", "surrogateescape").split("\0") if entry]
@@ -48,6 +58,18 @@ def differences(before: State, after: State) -> list[str]:
     ['a', 'b', 'c']
     """
     return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set a temporary home folder for the session, its workers and all processes that tests start."""
+    if hasattr(config, "workerinput"):
+        return
+    home = TemporaryDirectory(prefix="dovetail-home-", ignore_cleanup_errors=True)
+    config.add_cleanup(home.cleanup)
+    os.environ.setdefault("PYTHONUSERBASE", site.getuserbase())  # packages may lie in the home folder
+    os.environ["HOME"] = home.name
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        os.environ.pop(name, None)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -15,6 +15,7 @@ from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
 from dovetail.learning.priors import Prior
 from dovetail.sparse import SparseGradient
+from tests.extras import requires
 
 
 @dataclass
@@ -128,6 +129,7 @@ class Whole(LogisticRegression):
         return value
 
 
+@requires("torch")
 def test_adam_is_that_of_torch(problem: LogisticRegression) -> None:
     from dovetail.neural.extra import torch
 
