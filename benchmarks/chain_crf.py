@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads are given by hand, not taken by the linear algebra
 
 import numpy as np
+from peak import peak_memory_mb
 
 from dovetail import Sentence, read
 from dovetail.evaluate import entity_scores
@@ -163,7 +163,7 @@ def run_crfsuite(args: argparse.Namespace) -> dict[str, Any]:
     with tempfile.NamedTemporaryFile(suffix=".crfsuite") as file:
         trainer.train(file.name)
         trained = time.perf_counter()
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        memory = peak_memory_mb()
         tagger = pycrfsuite.Tagger()
         tagger.open(file.name)
         best = float("inf")
@@ -216,7 +216,7 @@ def run_dovetail(args: argparse.Namespace) -> dict[str, Any]:
     optimiser = LBFGS(limit=args.iterations * 3, tolerance=0.0)
     weight = optimiser.minimise(loss, training.prior, start, monitor, curvature=training.curvature())
     trained = time.perf_counter()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = peak_memory_mb()
     tagger = Tagger(features=feature_set(args.set), consistency="none", threads=args.threads)
     tagger.model_ = training.export(weight)
     raw = [Sentence(s.words, {"pos": pos_of(s)}) for s in dev]

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one core is one core
 
 import numpy as np
+from peak import peak_memory_mb
 
 from dovetail.evaluate.brackets import bracket_scores
 from dovetail.grammars.pcfg import log_probabilities
@@ -57,11 +57,6 @@ def seconds_of(work: Callable[[], Any], times: int = 1) -> float:
         work()
         tries.append(time.process_time() - began)
     return min(tries)
-
-
-def memory_mb() -> float:
-    """The most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def corpus(folder: Path, split: str) -> list[Sentence]:
@@ -98,7 +93,7 @@ def run_train(args: argparse.Namespace) -> Row:
     parser = Parser(features=args.features, iterations=args.iterations, threads=args.threads).fit(train)
     found = {"train_cpu_s": time.process_time() - began, "train_s": time.perf_counter() - clock}
     parser.save(args.model)
-    return found | {"train_mb": memory_mb(), "sentences": len(train), **parser.card_}
+    return found | {"train_mb": peak_memory_mb(), "sentences": len(train), **parser.card_}
 
 
 def run_parse(args: argparse.Namespace) -> Row:
@@ -112,7 +107,7 @@ def run_parse(args: argparse.Namespace) -> Row:
     scores = bracket_scores(gold(dev), found)
     return {
         "f1": scores.f1, "exact": scores.exact, "tagging": scores.tagging, "errors": scores.errors,
-        "words": words_in(dev), "words_per_s": words_in(dev) / seconds, "parse_mb": memory_mb(),
+        "words": words_in(dev), "words_per_s": words_in(dev) / seconds, "parse_mb": peak_memory_mb(),
     }  # fmt: skip
 
 

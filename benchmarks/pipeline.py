@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one core is one core
+
+from peak import peak_memory_mb
 
 import dovetail
 from dovetail.models.parser.estimator import Parser
@@ -107,7 +108,7 @@ def peak(model: str, gold: list[Sentence], size: int) -> float:
     pipeline = pipeline_of(model, None, strategy="sample", samples=10)
     for _ in pipeline.annotate(islice(cycle(bare(gold)), size)):
         pass
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return peak_memory_mb()
 
 
 def main() -> None:

@@ -183,9 +183,9 @@ def told(name: str, times: Sequence[float]) -> None:
 
 
 def memory(pid: int) -> float:
-    """The memory of a process that is its own, in MB."""
+    """Return the resident memory of a process in MB, files mapped into it included, as the system counts it."""
     told = Path(f"/proc/{pid}/status").read_text()
-    return int(re.findall(r"RssAnon:\s+(\d+)", told)[0]) / 1024
+    return int(re.findall(r"VmRSS:\s+(\d+)", told)[0]) / 1024
 
 
 def processor_time(pid: int) -> float:
@@ -228,7 +228,7 @@ def main() -> None:
         pace = statuses[200] / asked.seconds
         print(f"{asked.clients} clients for {asked.seconds:g} s: {dict(statuses)}, {pace:.0f} sentences/s")
         grown = 100 * (memories[-1] / memories[1] - 1)
-        print(f"memory of its own: {' '.join(f'{m:.0f}' for m in memories)} MB ({grown:+.1f} % after the first fifth)")
+        print(f"resident memory: {' '.join(f'{m:.0f}' for m in memories)} MB ({grown:+.1f} % after the first fifth)")
         told(f"half load, {pace / 2:.0f} a second", asyncio.run(paced(host, int(port), pace / 2, asked.seconds / 2)))
         nothing = subprocess.Popen([sys.executable, __file__, "--nothing"], stdout=subprocess.PIPE, text=True)
         assert nothing.stdout is not None
