@@ -42,8 +42,8 @@ SETTINGS = {
     "--optimiser adagrad --l2 4 --l1 0 --iterations 3 --batch 8 --gain 0.1 --agree",
     "parser": f"{LEARNING} --kind grammar --features full --tags predicted --vertical 2 --horizontal 1 "
     "--branching right --head-tags --relax 1000 --unaries joined --threshold 0.0001 --decode recall --min-count 1 "
-    "--optimiser adagrad --l2 1 --iterations 2 --batch 8 --gain 0.1 --cross-validate 0 --encoder-size 100 "
-    "--dropout 0.4",
+    "--optimiser adagrad --l2 1 --iterations 2 --batch 8 --gain 0.1 --cross-validate 0 "
+    "--encoder-size 100 --dropout 0.4",
     "dependency": f"{LEARNING} --tags pos --predict-layers --relations --threshold 0.0001 --decode expected "
     "--min-count 2 --bits 12 --optimiser lbfgs --l2 3 --iterations 3 --cross-validate 0 --calibrate "
     "--encoder-size 100 --dropout 0.4",

@@ -34,7 +34,7 @@ MASKS = [
     (re.compile(r"(?:127\.0\.0\.1|localhost):\d{4,5}\b"), "<address>"),
     (re.compile(r"\b\d[\d.,]*[ \u00a0]?(?:s|ms|µs|min|h|seconds?|minutes?)\b(?!\.\w)"), "<time>"),
     (re.compile(r"\b\d[\d.,]*k? (\w+(?:/s| per second| a second))\b"), r"<speed> \1"),
-    (re.compile(r"^(dovetail_request_seconds_(?:sum|bucket)\b.*) \S+$", re.M), r"\1 <time>"),
+    (re.compile(r"^(dovetail_(?:request_seconds_(?:sum|bucket)|batches_total)\b.*) \S+$", re.M), r"\1 <number>"),
 ]
 """Replacements in texts for what depends on the clock, the cache of kernels and free ports. A command reports progress
 every few seconds and at the last pass of training, so all reports but that of the last pass are left out."""

@@ -27,6 +27,8 @@ START_TIMEOUT_S = 300.0
 TRAINING_TIMEOUT_S = 300.0
 STOP_TIMEOUT_S = 60.0
 POLL_S = 0.05
+METRICS_PAUSE_S = 0.5
+"""Pause before metrics are read: a request is counted after its response has been sent."""
 IGNORED_HEADERS = {"date", "content-length", "last-modified", "etag"}
 """Headers that differ from run to run, or repeat what the body says."""
 MAX_NAME_CHARS = 160
@@ -233,6 +235,8 @@ class Server:
             self._record(request)
 
     def _record(self, request: Request) -> tuple[dict[str, Any], bytes]:
+        if request.path == "/metrics":
+            time.sleep(METRICS_PAUSE_S)
         fields, body = self.send(request)
         n_same = sum(record["request"] == request.name for record in self.records)
         name = f"{self.name} {request.name}" + (f" ({n_same + 1})" if n_same else "")
