@@ -23,7 +23,7 @@ from tests.models.kinds import KINDS
 problem = shared_problem
 BATCH = [LBFGS(limit=500, tolerance=1e-12)]
 ONLINE = [
-    SGD(limit=300, batch=4, gain=0.1), AdaGrad(limit=300, batch=4, gain=0.3), Adam(limit=300, batch=20, gain=0.05)
+    SGD(limit=300, batch=20, gain=0.1), AdaGrad(limit=300, batch=20, gain=0.3), Adam(limit=300, batch=20, gain=0.05)
 ]  # fmt: skip
 every_optimiser = pytest.mark.parametrize("optimiser", [*BATCH, *ONLINE], ids=lambda own: type(own).__name__)
 every_online = pytest.mark.parametrize("optimiser", ONLINE, ids=lambda own: type(own).__name__)
