@@ -32,7 +32,7 @@ import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -289,7 +289,8 @@ def draw(arguments: argparse.Namespace) -> int:
         tempfile.TemporaryDirectory(prefix="mutate-") as folder,
         ProcessPoolExecutor(arguments.workers, get_context("fork")) as pool,
     ):
-        for verdict in pool.map(judged_by_worker, again, [Path(folder)] * len(again)):
+        for future in as_completed([pool.submit(judged_by_worker, fault, Path(folder)) for fault in again]):
+            verdict = future.result()
             with log.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(asdict(verdict)) + "\n")
             word = "noticed " if verdict.noticed else "SURVIVED"
