@@ -38,6 +38,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+import pytest
 from imports import ROOT, distances, files_by_module, module_of
 from mutation_operators import Fault, faults_by_line
 
@@ -83,7 +84,7 @@ class Coverage:
             "select context_id, numbits from line_bits where file_id = ?", [numbers]
         ):
             lines = {8 * i + j for i, byte in enumerate(bits) for j in range(8) if byte >> j & 1}
-            yield self._contexts[context].partition("|")[0], lines
+            yield self._contexts[context].rpartition("|")[0], lines  # a test, and its phase
 
     def executed(self, file: str) -> set[int]:
         """Return the lines of a file that any test executes."""
@@ -191,8 +192,6 @@ def forked_pytest(copy: Path, tests: Sequence[str], fault: Fault, log: Path, lim
             sys.path[:] = [path for path in sys.path if path != str(ROOT / "tools")]
             if not fault.compiled:
                 keep_compiled_code(copy / fault.file, ROOT / fault.file)
-            import pytest
-
             os._exit(int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:cov", f"@{names}"])))
         finally:
             os._exit(70)
@@ -261,7 +260,9 @@ def judged(copy: Path, fault: Fault, coverage: Coverage) -> Verdict:
     failed = next((line.split()[1] for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))), "")
     if code is None:
         failed = f"time limit of {limit_s:.0f} s"
-    elif code not in (0, 5) and not failed:
+    elif code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"{fault}: its tests could not be run: {text[-1000:]}")
+    elif code and not failed:
         failed = f"exit code {code}: {text[-200:]}"
     return Verdict(fault, bool(failed), failed, len(tests), time.monotonic() - began)
 
