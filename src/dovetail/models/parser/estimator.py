@@ -77,7 +77,7 @@ class Parser(ConstituencySettings, Estimator):
             for name, usual in grammar:
                 if getattr(self, name) != usual:
                     raise DovetailError(f"{name}={getattr(self, name)!r}: a parser of kind {self.kind} has no grammar")
-        if self.features == "generative" and self.loss is not None:
+        if self.features == "generative" and self.loss not in (None, "likelihood"):
             raise DovetailError(f"loss={self.loss!r}: a generative grammar is counted, and has no loss; leave it out")
         if self.encoder is not None and (not self._without_grammar or self.unaries != "joined"):
             raise DovetailError(
