@@ -20,7 +20,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 
 from compare_checkouts import REPOSITORY, Checkout, CheckoutError, delete_oldest_checkouts, git, is_ancestor
@@ -43,6 +43,8 @@ MAX_PLACES = 20
 MAX_PLACE_CHARS = 120
 NOTABLE_RATIO = 1.25
 """Ratio of time or memory from which a part gets a row of its own."""
+MAX_RETRAINED, N_RETRAININGS = 5, 4
+"""Variations that are trained again because they differ, at most, and how often."""
 MIN_SECONDS = 1.0
 """Parts that take less get no row: their times are mostly noise."""
 
@@ -56,26 +58,44 @@ def make_environment(side: Checkout, results: Path) -> dict[str, str]:
     return inherited | ENVIRONMENT | {"PATH": path, "HOME": str(home), "TMPDIR": str(home)}
 
 
-def start_side(side: Checkout, results: Path, core: int, only: list[str]) -> subprocess.Popen[bytes]:
+def start_side(side: Checkout, results: Path, core: int, options: list[str]) -> subprocess.Popen[bytes]:
     """Start the script of one side on a core."""
     folders = {"tree": side.tree, "environment": side.venv, "home": results.parent / "home", "repository": REPOSITORY}
     command = [str(side.python), str(RUNNER), str(results), "--core", str(core)]
     command += [f"--path={name}={folder}" for name, folder in folders.items()]
-    command += [f"--only={kind}" for kind in only]
+    command += options
     progress = None if sys.stderr.isatty() else subprocess.DEVNULL
     return subprocess.Popen(command, env=make_environment(side, results), cwd=results.parent, stdout=progress)
 
 
-def run_sides(runs: list[tuple[Checkout, Path]], only: list[str], measure: bool) -> None:
+def run_sides(runs: list[tuple[Checkout, Path]], options: list[str], measure: bool = False) -> None:
     """Run the script of all sides at the same time, each on a core of its own, or one after the other to measure it."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
     processes = []
     for number, (side, results) in enumerate(runs):
-        processes.append(start_side(side, results, cores[0 if measure else number % len(cores)], only))
+        processes.append(start_side(side, results, cores[0 if measure else number % len(cores)], options))
         if measure:
             processes[-1].wait()
     if any([process.wait() for process in processes]):
         raise CheckoutError("one side could not run; see above")
+
+
+def find_unstable(differences: list[Difference], base: Checkout, head: Checkout, folder: Path) -> set[str]:
+    """Return the variations that differ from run to run: some run of one side agrees with some run of the other.
+
+    Those that differ are trained again, at other memory addresses, unless they are too many for chance.
+    """
+    suspects = sorted({difference.variation for difference in differences} - {None})
+    if len(suspects) > MAX_RETRAINED:
+        return set()
+    results: dict[str, list[Results]] = {"base": [], "head": []}
+    for number in range(N_RETRAININGS if suspects else 0):
+        runs = [(side, folder / f"{name}-{number}" / "results") for name, side in (("base", base), ("head", head))]
+        run_sides(runs, ["--vary-addresses", *(f"--only={name}" for name in suspects)])
+        for name, (_, path) in zip(results, runs, strict=True):
+            results[name].append(Results(path))
+    pairs = list(product(results["base"], results["head"]))
+    return {name for name in suspects if any(not [*Comparison(*pair).compare_variation(name)] for pair in pairs)}
 
 
 def select_applicable(entries: list[Expected], base: Checkout, head: Checkout) -> tuple[list[Expected], list[str]]:
@@ -168,12 +188,15 @@ def compare(base: Checkout, head: Checkout, entries: list[Expected], options: ar
         folder = head.folder / "results" / base.key
         runs = [(base, folder / "base" / "results"), (head, folder / "head" / "results")]
         if options.check_determinism:
-            runs.append((base, folder / "again" / "results"))
+            runs.append((base, folder / "redo" / "results"))
         n_kernels = [side.count_kernels() for side in (base, head)]
-        run_sides(runs, options.only, options.measure)
+        run_sides(runs, [f"--only={kind}" for kind in options.only], options.measure)
         results = [Results(path) for _, path in runs]
         applicable, notes = select_applicable(entries, base, head)
         differences, stale = split_expected(Comparison(*results[:2]).differences(), applicable)
+        unstable = find_unstable(differences, base, head, folder)
+        differences = [difference for difference in differences if difference.variation not in unstable]
+        notes += [f"{name} differs from run to run, on both sides alike" for name in sorted(unstable)]
         for again in results[2:]:
             repeated = Comparison(results[0], again).differences()
             differences += [Difference("determinism", f"{d.sort} {d.where}", d.base, d.head) for d in repeated]

@@ -89,7 +89,8 @@ class Checkout:
     def __init__(self, name: str, cache: Path, repository: Path = REPOSITORY) -> None:
         self.name, self.cache, self.repository = name, cache, repository
         self.commit = resolve_commit(name, repository)
-        self.key = self.commit or "tree-" + hashlib.sha256(str(repository).encode()).hexdigest()[:12]
+        # As long as a hash of git: paths of unlike length would make for unlike memory on the two sides.
+        self.key = self.commit or f"tree-{hashlib.sha1(str(repository).encode()).hexdigest()[5:]}"
         self.folder = cache / self.key
         self.tree, self.venv = self.folder / "tree", self.folder / "venv"
         self.python = self.venv / "bin" / "python"
@@ -99,7 +100,11 @@ class Checkout:
         """Wait until no other run of this tool uses the checkout, and keep it for this one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"waiting for another run that compares {self.name}", file=sys.stderr, flush=True)
+                fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
     def prepare(self) -> None:

@@ -54,6 +54,11 @@ class Difference:
     head: str
 
     @property
+    def variation(self) -> str | None:
+        """The variation of a model whose training makes the difference, None for other sorts."""
+        return re.split(r"/| > ", self.where)[0] if self.sort in ("weights", "header", "answers") else None
+
+    @property
     def place(self) -> str:
         """The command, the request or the file of a model that it is in."""
         return self.where.partition(" | ")[0].partition(" > ")[0]
@@ -192,9 +197,9 @@ class Comparison:
             if any("failure" in run for run in runs):
                 yield Difference("failed", name, self.base.mask(left), self.head.mask(right))
             sort, _, part = name.partition("/")
-            yield from self._compare_variation(part) if sort == "models" else self._compare_records(sort, name)
+            yield from self.compare_variation(part) if sort == "models" else self._compare_records(sort, name)
 
-    def _compare_variation(self, part: str) -> Iterator[Difference]:
+    def compare_variation(self, part: str) -> Iterator[Difference]:
         """Yield the differences between the files that one variation of a model wrote, and between its answers."""
         folders = [side.folder / "models" / part for side in (self.base, self.head)]
         listed = [sorted(str(p.relative_to(f)) for p in f.rglob("*") if p.is_file()) for f in folders]

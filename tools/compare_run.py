@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import ctypes
 import json
 import os
 import shutil
@@ -39,6 +40,8 @@ TIMEOUT_S = 1800
 CRASH = 70
 """Exit code of a child process that an exception ends."""
 MAX_FAILURE_CHARS = 2000
+ADDR_NO_RANDOMIZE, QUERY_PERSONALITY = 0x0040000, 0xFFFFFFFF
+"""Of personality(2)."""
 COMMAND = "dovetail"
 """The console script."""
 
@@ -112,6 +115,20 @@ def _time_out(number: int, frame: Any) -> None:
     raise TimeoutError(f"longer than {TIMEOUT_S} s")
 
 
+def fix_addresses() -> None:
+    """Start this script again with the same memory addresses in every run, where the system allows it (Linux).
+
+    Some kernels add up in an order that depends on how far apart their arrays lie (see ``dovetail.kernel``), so that
+    the last bit of a weight may change from run to run.
+    """
+    if sys.platform != "linux":
+        return
+    personality = ctypes.CDLL(None).personality
+    current = personality(QUERY_PERSONALITY)
+    if current != -1 and not current & ADDR_NO_RANDOMIZE and personality(current | ADDR_NO_RANDOMIZE) != -1:
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
 def import_dovetail() -> None:
     """Import everything that the public names of dovetail need, so that child processes start at once."""
     import dovetail
@@ -179,7 +196,10 @@ def main() -> None:
     parser.add_argument("--core", type=int, help="the core to run on")
     parser.add_argument("--only", action="append", default=[], help="a kind of model, a variation, or another sort")
     parser.add_argument("--path", action="append", default=[], help="NAME=FOLDER: replace FOLDER by NAME in texts")
+    parser.add_argument("--vary-addresses", action="store_true", help="do not fix memory addresses")
     options = parser.parse_args()
+    if not options.vary_addresses:
+        fix_addresses()
     if options.core is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {options.core})
     results = options.results.resolve()
