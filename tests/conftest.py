@@ -9,8 +9,10 @@ it is heard again.
 
 from __future__ import annotations
 
+import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.worktree import pytest_configure, pytest_sessionfinish, pytest_sessionstart, pytest_terminal_summary
@@ -20,3 +22,9 @@ __all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_sessionstart", "p
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the workers of ``-n auto``: one more than cores, as tests of browsers and servers mostly wait."""
+    return (os.cpu_count() or 1) + 1

@@ -5,7 +5,7 @@
 The temporary folder begins as a copy of FOLDER; without one, of docs/examples with the model that is trained there.
 Python blocks run in this process, which imports nothing of dovetail by itself: a page whose code works only because
 something else was imported before fails here as it would for a reader. Commands run in a second process, so that they
-leave nothing behind for the Python blocks after them.
+leave nothing behind for the Python blocks after them; it is a fork of the first, made before anything was imported.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def problems_in_copy(page: Path, examples: Path | None = None) -> list[str]:
 def problems(page: Path) -> list[str]:
     """Return what is wrong with the blocks of a page in the current folder, each with its line."""
     namespace: dict[str, Any] = {"__name__": "snippet"}
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as commander:
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as commander:
+        commander.submit(int).result()  # the fork is made at the first call
         found = []
         for block in blocks(page):
             found += [f"{page.name}:{block.line}: {problem}" for problem in _run(block, namespace, page, commander)]

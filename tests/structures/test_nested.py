@@ -69,12 +69,12 @@ def test_without_nesting_it_is_semi_markov_with_no_bound_on_lengths(order):
 
 def test_long_sentences_neither_overflow_nor_take_for_ever():
     rng = np.random.default_rng(0)
-    potentials = random_potentials(rng, 1000, 2, 3, scale=10.0)
-    batch = NestedBatch(potentials, np.array([0, 1000]), longest=20)
+    potentials = random_potentials(rng, 400, 2, 3, scale=25.0)
+    batch = NestedBatch(potentials, np.array([0, 400]), longest=20)
     log_z, marginals = batch.log_partition_and_marginals()
     assert np.isfinite(log_z[0])
     assert log_z[0] > batch.score(batch.best())[0]
-    assert_allclose(marginals.word.sum(), 1000, rtol=1e-6)
+    assert_allclose(marginals.word.sum(), 400, rtol=1e-6)
 
 
 def test_no_words_have_one_segmentation():
