@@ -151,6 +151,24 @@ def test_thirty_sentences_a_reload_and_a_killed_server(chromium: Any, server: An
     assert running.end() == 0
 
 
+def test_the_answer_to_the_last_search_is_shown(chromium: Any, server: Any) -> None:
+    running, held = server("--labels", "PER,LOC,ORG"), []
+    with visit(chromium, running.start()) as visited:
+        page = visited.page
+        page.wait_for_selector("#sheet:not([hidden])")
+        save(page, "f")
+        page.route(re.compile(r"/label/search\?.*state=&"), lambda route: held.append(route))
+        page.keyboard.press("/")
+        until(page, lambda: len(held) == 1)
+        page.locator("#which").select_option("flagged")
+        until(page, lambda: page.locator("#found button").count() == 1)
+        with page.expect_response(re.compile("state=&")):
+            held[0].continue_()
+        page.wait_for_timeout(100)
+        assert page.locator("#found button").count() == 1
+    running.end()
+
+
 def test_undo_skip_flag_and_search(chromium: Any, server: Any) -> None:
     running = server("--labels", "PER,LOC,ORG")
     with visit(chromium, running.start()) as visited:

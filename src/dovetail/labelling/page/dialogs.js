@@ -22,10 +22,12 @@ function leave(dialog) {
 
 function search(actions) {
   const dialog = byId("search-dialog");
-  let waiting;
+  let waiting, latest = 0;
   async function look() {
+    const own = latest += 1;
     const query = new URLSearchParams({ q: byId("query").value, state: byId("which").value, annotator: byId("who").textContent });
     const { found } = await get(`/label/search?${query}`);
+    if (own !== latest) return; // answers may come in another order than questions
     const rows = found.map(({ number, text, state }) => make("li", {}, make("button", { type: "button", onclick: () => { leave(dialog); actions.open(number); } },
       make("span", {}, text), state ? make("small", {}, { done: "labelled" }[state] ?? state) : null)));
     const none = byId("query").value || byId("which").value ? "No sentence is like this." : "";
