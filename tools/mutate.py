@@ -35,11 +35,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from imports import ROOT, distances, files_by_module, module_of
+from imports import ROOT, distances, files_by_module, imports, module_of
 from mutation_operators import Fault, faults_by_line
 
 FOLDER = ROOT / "build" / "mutate"
@@ -223,10 +224,29 @@ def keep_compiled_code(mutated: Path, original: Path) -> None:
     )
 
 
+@cache
+def stale_files(file: str) -> list[Path]:
+    """Return the files whose compiled kernels a fault in a kernel makes stale: the file, and kernels that import it.
+
+    A kernel that comes by another by way of a module without kernels is missed, and does not show the fault.
+    """
+    modules = files_by_module()
+    kernels = {name for name, own in modules.items() if next(code_of(own), None)}
+    stale, grows = {module_of(ROOT / file) or ""}, True
+    while grows:
+        more = {name for name in kernels - stale if imports()[name] & stale}
+        stale, grows = stale | more, bool(more)
+    return [modules[name].relative_to(ROOT) for name in stale]
+
+
+def code_of(file: Path) -> Iterator[Path]:
+    """Yield the compiled kernels of a file."""
+    return file.parent.glob(f"__pycache__/{file.stem}.*.nb[ic]")
+
+
 def compiled_code(copy: Path, fault: Fault) -> list[Path]:
-    """Return the compiled kernels that a fault in a kernel makes stale: of its file, and of all that import it."""
-    files = [files_by_module()[module].relative_to(ROOT) for module in distances([module_of(ROOT / fault.file) or ""])]
-    return [code for file in files for code in (copy / file).parent.glob(f"__pycache__/{file.stem}.*.nb[ic]")]
+    """Return the compiled kernels in a copy of the repository that a fault in a kernel makes stale."""
+    return [code for file in stale_files(fault.file) for code in code_of(copy / file)]
 
 
 @contextmanager
