@@ -9,7 +9,8 @@ seed: a line first, each with the same probability, then one of its mutations. L
 coverage cannot see, count as executed. For each fault, the tests that mirror its module run first and then every other
 test that executes the line, until one fails. That is as good as the whole suite: a test that does not reach the line
 cannot fail by it (tests that reach it in a process of their own are the exception, and do not count). A fault that
-makes the tests run ten times as long as they should is noticed, too.
+makes the tests run ten times as long as they should is noticed, too; one that the first two minutes of tests do not
+notice is not, so that the share that is printed is rather too low.
 
 Faults that change nothing that anybody could observe are listed with their reason in tools/equivalent_faults.toml, and
 do not count. Files lie in build/mutate. Needs pytest-cov.
@@ -45,8 +46,11 @@ from mutation_operators import Fault, faults_by_line
 
 FOLDER = ROOT / "build" / "mutate"
 EQUIVALENT = ROOT / "tools" / "equivalent_faults.toml"
-MIN_LIMIT_S = 120.0
-"""A fault is said to hang the tests after this time at the earliest: compiling a kernel anew takes a while."""
+MIN_LIMIT_S, MIN_LIMIT_COMPILED_S = 60.0, 240.0
+"""A fault is said to hang the tests after this time at the earliest; compiling a kernel anew takes a while."""
+PATIENCE_S, PATIENCE_COMPILED_S = 120.0, 240.0
+"""Time for the tests of one fault, after which it counts as not noticed."""
+OUT_OF_TIME = "the time for this fault is over"
 SLOWDOWN_LIMIT = 10.0
 """A fault is said to hang the tests when they take so many times as long as without it."""
 WARM_MODULES = (
@@ -67,6 +71,18 @@ class Verdict:
     tests: int
     """Number of tests that execute the line."""
     seconds: float
+
+
+class Patience:
+    """A pytest plugin that ends a run between two tests when its time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def pytest_runtest_logfinish(self) -> None:
+        """Look at the time."""
+        if time.monotonic() > self._end:
+            pytest.exit(OUT_OF_TIME, pytest.ExitCode.OK)
 
 
 class Coverage:
@@ -176,6 +192,7 @@ def copy_of_repository(place: Path) -> Path:
 
 def forked_pytest(copy: Path, tests: Sequence[str], fault: Fault, log: Path, limit_s: float) -> int | None:
     """Run tests on a copy of the repository in a fork of this process; return the exit code, None at the time limit."""
+    patience = Patience(PATIENCE_COMPILED_S if fault.compiled else PATIENCE_S)
     names = log.with_suffix(".tests")
     names.write_text("\n".join(tests), encoding="utf-8")
     child = os.fork()
@@ -193,7 +210,8 @@ def forked_pytest(copy: Path, tests: Sequence[str], fault: Fault, log: Path, lim
             sys.path[:] = [path for path in sys.path if path != str(ROOT / "tools")]
             if not fault.compiled:
                 keep_compiled_code(copy / fault.file, ROOT / fault.file)
-            os._exit(int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:cov", f"@{names}"])))
+            options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:cov", f"@{names}"]
+            os._exit(int(pytest.main(options, plugins=[patience])))
         finally:
             os._exit(70)
     end = time.monotonic() + limit_s
@@ -273,7 +291,9 @@ def judged(copy: Path, fault: Fault, coverage: Coverage) -> Verdict:
     tests, began = ordered_tests(coverage, fault), time.monotonic()
     expected = sum(coverage.seconds.get(test, 1.0) for test in tests)
     log = copy.parent / "log"
-    limit_s = max(MIN_LIMIT_S * (3 if fault.compiled else 1), SLOWDOWN_LIMIT * expected)
+    patience = PATIENCE_COMPILED_S if fault.compiled else PATIENCE_S
+    least = MIN_LIMIT_COMPILED_S if fault.compiled else MIN_LIMIT_S
+    limit_s = max(least, min(SLOWDOWN_LIMIT * expected, 2 * patience))
     with injected(copy, fault):
         code = forked_pytest(copy, tests, fault, log, limit_s) if tests else 0
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""

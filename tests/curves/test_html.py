@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dovetail.curves import Curve, Point
 from dovetail.curves.html import curves_html
 from tests.evaluate.test_mistakes import Reader
@@ -16,5 +18,6 @@ def test_curves_are_pictures() -> None:
     page = curves_html(curves)
     assert page.count("<circle") == 3
     assert "<a>" in Reader(page).text
+    assert {"10", "100", "48", "labelled sentences"} <= set(re.findall(r"<text [^>]*>([^<]+)</text>", page))
     Reader(curves[0]._repr_html_())
     assert curves_html([]) == "<div>no runs</div>"

@@ -159,6 +159,28 @@ def test_compact_files(name: str, tmp_path: Path) -> None:
         model.save(tmp_path / "both", half=True, compact=True)
 
 
+CHARTS = ["tagger", "pruning the charts"]
+STEPS = {
+    "parser": CHARTS,
+    "labelled": CHARTS,
+    "ruled": CHARTS,
+    "joint": CHARTS,
+    "soft": [
+        "tagger", "trees by themselves", "entities by themselves",
+        *(f"what is coupled, part {i} of 3" for i in (1, 2, 3)),
+    ],
+    "roles": [
+        "learning predicates and senses", "extracting features",
+        *(f"labels of the joint model, part {i} of 2" for i in (1, 2)), "joint model",
+    ],
+    "dependency": [
+        "learning the layer pos", "choosing the arcs to look at", "training the parser", "training the relations",
+    ],
+    "entailment": ["analysing the pairs"],
+}  # fmt: skip
+"""What each kind says that it is doing, in order; nothing, where it only trains."""
+
+
 @every_kind
 def test_dev_is_scored_as_score_does_and_progress_is_told(name: str) -> None:
     kind, seen, doing = KINDS[name], list[Progress](), list[str]()
@@ -166,6 +188,8 @@ def test_dev_is_scored_as_score_does_and_progress_is_told(name: str) -> None:
     assert model.card_["dev"] == pytest.approx(model.score(kind.sentences[:4]))
     assert {"sentences", "tokens", "stopped", "dev"} <= set(model.card_)
     assert any(each.dev is not None for each in seen)
+    assert doing == STEPS.get(name, [])
+    assert "card_" not in repr(model)  # settings alone: the card can be long
 
 
 @every_kind

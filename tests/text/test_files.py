@@ -216,3 +216,4 @@ def test_a_file_without_line_ends_is_refused(monkeypatch):
     monkeypatch.setattr(files, "MAX_LINE_BYTES", 1 << 17)
     with pytest.raises(InputError, match="a line of over 131,072 bytes"):
         lines_of(b"x" * (1 << 18))
+    assert lines_of(b"x" * (1 << 17) + b"\n") == ["x" * (1 << 17)]

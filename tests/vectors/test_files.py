@@ -90,6 +90,13 @@ def test_only_wanted_words_and_only_the_first(tmp_path: Path) -> None:
         assert read_vectors(io.BytesIO(data), most=2)[0] == ["rose", "lily"]
 
 
+@pytest.mark.parametrize("word", ["rose\u00a0", "\u00a0rose", "\u3000", "ro\u2003se"])
+def test_words_with_white_space_of_any_kind_are_left_out(word: str) -> None:
+    report = ReadReport()
+    assert read_vectors(io.BytesIO(f"lily 1 2\n{word} 3 4\n".encode()), report=report)[0] == ["lily"]
+    assert "empty or holds a space" in report.lines()[0]
+
+
 def test_words_that_come_twice_or_cannot_be_words_are_reported() -> None:
     report = ReadReport()
     data = b"5 2\na 1 2\na 3 4\n\xff\xfe 1 2\n. . 1 2\nb 5 6\n"
