@@ -67,6 +67,15 @@ def test_vectors_are_made_and_read(run: Run, data: Path, raw: Path, tmp_path: Pa
     assert {"vector(one)[-2]", "vector(other)[2]"} <= set(lines)
 
 
+def test_vectors_are_made_step_by_step(run: Run, raw: Path, tmp_path: Path) -> None:
+    made = run("embed", raw, "--dimensions", 4, "--min-count", 1, "--output", tmp_path / "v.vec")
+    steps = [line for line in made.err.splitlines() if " words" not in line or "dimensions" in line]
+    assert steps == [
+        "counting neighbours", "weighing neighbours", steps[2], f"writing {tmp_path / 'v.vec'}"
+    ]  # fmt: skip
+    assert steps[2].startswith("finding 4 dimensions of ")
+
+
 @pytest.mark.parametrize(("kind", "layers"), [("nested", {}), ("dependency", ARCS)])
 def test_other_models_take_vectors(run: Run, tmp_path: Path, kind: str, layers: dict[str, tuple[str, ...]]) -> None:
     """Nested taggers as they are, dependency parsers as a tree of classes."""

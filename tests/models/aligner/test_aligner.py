@@ -10,7 +10,7 @@ import pytest
 from dovetail.errors import DovetailError, ModelFileError
 from dovetail.evaluate.alignment import alignment_scores, link_calibration
 from dovetail.models.aligner.aligner import Aligner
-from dovetail.models.aligner.candidates import candidates_of
+from dovetail.models.aligner.candidates import PASSES, candidates_of
 from dovetail.models.aligner.corpus import LONGEST, Vocabulary, numbered
 from dovetail.models.aligner.lexicon import Lexicon
 from dovetail.models.aligner.parts import count_parts, likenesses, parts
@@ -129,6 +129,17 @@ def test_all_cells_are_candidates_where_that_is_asked() -> None:
                 assert words[1].words[cells.target[cells.pair[at]]] == word
                 at += 1
     assert len(set(zip(cells.source.tolist(), cells.target.tolist(), strict=True))) == len(cells.source)
+
+
+def test_every_step_is_told() -> None:
+    steps: list[tuple[str, int, int]] = []
+    pairs, _ = made_up(20)
+    Aligner(threads=1, samplers=1, sweeps=4).fit(pairs, told=lambda *step: steps.append(step))
+    passes = [("IBM model 1", number, PASSES) for number in range(1, PASSES + 1)]
+    assert steps == [
+        ("reading", 0, 0), ("pairing words of 20 sentence pairs", 0, 0), *passes, ("comparing parts of words", 0, 0),
+        *(("drawing links", number, 20) for number in range(1, 21)),  # of little text five times as often
+    ]  # fmt: skip
 
 
 def test_what_parts_say_by_hand() -> None:
