@@ -1,6 +1,7 @@
 """Inject small faults into dovetail, one at a time, and count how many of them its tests notice.
 
     python tools/mutate.py record                     # run the suite once and note which test executes which line
+    python tools/mutate.py record --tests tests/text  # the same of tests that are new, beside what is noted already
     python tools/mutate.py draw --seed 1 --faults 200 # inject faults into lines drawn from those, resumable
     python tools/mutate.py report --seed 1            # the share that was noticed, and every fault that was not
 
@@ -32,7 +33,7 @@ import time
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -117,7 +118,7 @@ class Coverage:
 
 
 def record(arguments: argparse.Namespace) -> int:
-    """Run the whole suite under coverage, one context a test."""
+    """Run the suite under coverage, one context a test; some of its tests, to add them to what is noted already."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     data, junit = FOLDER / "coverage.sqlite", FOLDER / "junit.xml"
     settings = FOLDER / "coveragerc"
@@ -133,8 +134,11 @@ def record(arguments: argparse.Namespace) -> int:
         f"--junitxml={junit}",
     ]
     command += ["--cov", f"--cov-config={settings}", "--cov-context=test", "--cov-report=", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=ROOT, check=False)
     seconds: dict[str, float] = {}
+    if arguments.tests:
+        command += ["--cov-append", *arguments.tests]
+        seconds = json.loads((FOLDER / "seconds.json").read_text(encoding="utf-8"))
+    done = subprocess.run(command, cwd=ROOT, check=False)
     for case in ElementTree.parse(junit).iter("testcase"):
         file = case.attrib["classname"].replace(".", "/") + ".py"
         seconds[f"{file}::{case.attrib['name']}"] = float(case.attrib["time"])
@@ -300,6 +304,8 @@ def judged(copy: Path, fault: Fault, coverage: Coverage) -> Verdict:
     failed = next((line.split()[1] for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))), "")
     if code is None:
         failed = f"time limit of {limit_s:.0f} s"
+    elif code == pytest.ExitCode.USAGE_ERROR and ("ERROR collecting" in text or "while loading conftest" in text):
+        failed = "a test module that cannot be imported"
     elif code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"{fault}: its tests could not be run: {text[-1000:]}")
     elif code and not failed:
@@ -330,7 +336,11 @@ def draw(arguments: argparse.Namespace) -> int:
         tempfile.TemporaryDirectory(prefix="mutate-") as folder,
         ProcessPoolExecutor(arguments.workers, get_context("fork")) as pool,
     ):
-        for future in as_completed([pool.submit(judged_by_worker, fault, Path(folder)) for fault in again]):
+        judging = {pool.submit(judged_by_worker, fault, Path(folder)): fault for fault in again}
+        for future in as_completed(judging):
+            if error := future.exception():
+                print(f"NO VERDICT  {judging[future]}: {error!r}", flush=True)
+                continue
             verdict = future.result()
             with log.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(asdict(verdict)) + "\n")
@@ -349,13 +359,19 @@ def read_verdicts(seed: int) -> list[Verdict]:
     return list(verdicts.values())
 
 
+def is_listed(fault: Fault, entry: Mapping[str, str]) -> bool:
+    """Whether an entry of equivalent_faults.toml speaks of a fault; ``code`` is a part of its line of source."""
+    line = (ROOT / fault.file).read_text(encoding="utf-8").splitlines()[fault.line - 1]
+    own = {"file": fault.file, "was": fault.was, "became": fault.became}
+    return all(entry[name] == value for name, value in own.items()) and entry.get("code", "") in line
+
+
 def report(arguments: argparse.Namespace) -> int:
     """Print the share of faults that were noticed, and each that was not."""
     equivalent = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["fault"] if EQUIVALENT.exists() else []
-    listed = {(entry["file"], entry["was"], entry["became"]) for entry in equivalent}
     verdicts = read_verdicts(arguments.seed)
     survived = [v for v in verdicts if not v.noticed]
-    unnoticed = [v for v in survived if (v.fault.file, v.fault.was, v.fault.became) not in listed]
+    unnoticed = [v for v in survived if not any(is_listed(v.fault, entry) for entry in equivalent)]
     counted = len(verdicts) - len(survived) + len(unnoticed)
     for verdict in unnoticed:
         print(f"not noticed by {verdict.tests} tests: {verdict.fault}")
@@ -374,6 +390,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--survivors", action="store_true", help="run the faults again that were not noticed")
+    parser.add_argument("--tests", nargs="+", help="test files to record again; their source must not have changed")
     arguments = parser.parse_args()
     return {"record": record, "draw": draw, "report": report}[arguments.command](arguments)
 

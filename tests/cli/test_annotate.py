@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dovetail.cli.main import main
 from dovetail.text.formats import read
 from tests.cli.conftest import Run, trained
 
@@ -74,6 +75,30 @@ def test_pretty_on_a_terminal_has_colours(run: Run, model: Path, monkeypatch: py
     assert "PER 0." in out
     assert "\ufffd" in out  # control characters of the text do not reach the terminal
     assert out.count("\x1b") == out.count("\x1b[")
+
+
+def test_a_terminal_without_colours_has_brackets(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for name, value in (("TERM", "dumb"), ("NO_COLOR", "1")):
+        with monkeypatch.context() as patch:
+            patch.setenv("TERM", "xterm-256color")
+            patch.setenv(name, value)
+            assert run("annotate", "--model", model, TEXT).out[0] == "["
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert run("annotate", "--model", model, TEXT).out[0] == "\x1b"
+
+
+def test_the_standard_input_is_never_overwritten(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text(TEXT)
+    with file.open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert main(["annotate", "--model", str(model), "--output", str(file)]) == 2
+    assert "would overwrite what FILE|TEXT reads" in capsys.readouterr().err
+    assert file.read_text() == TEXT
 
 
 def test_conll_in_conll_out(run: Run, model: Path, data: Path) -> None:

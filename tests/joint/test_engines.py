@@ -132,3 +132,13 @@ def test_annealing_mostly_finds_the_best(moves, samples):
         found, truth = graph.solve("gibbs", samples=samples, moves=moves), graph.solve("brute")
         missed += found.score < truth.score - 1e-6
     assert missed <= 2
+
+
+def test_what_couplings_say_of_a_variable_by_hand():
+    graph, table, own = Graph(), np.arange(6.0).reshape(2, 3), np.array([10.0, 20.0])
+    two, three = graph.free(np.zeros((1, 2))), graph.free(np.zeros((1, 3)))
+    graph.couple(Table(table), two[[0]], three[[0]])
+    graph.couple(Table(own), two[[0]])
+    values = np.array([1, 2])
+    assert_allclose(graph.wiring.given(values), [*(table[:, 2] + own), *table[1]])
+    assert_allclose(graph.wiring.coupled(values), [table[1, 2] + own[1]])

@@ -32,6 +32,7 @@ def test_a_model_is_trained_judged_and_asked_what_comes_next(task: str) -> None:
     text = [*SENTENCES[1::5], CAR]
     found = train(Job(task, labelled, len(labelled), {0}, careful=True), text)
     assert found.why == ""
+    assert 0 < found.seconds < 60
     assert found.point is not None
     assert 50 < found.point.low <= found.point.score <= found.point.high <= 100
     model = unpacked(task, found.packed)
@@ -45,6 +46,9 @@ def test_a_model_is_trained_judged_and_asked_what_comes_next(task: str) -> None:
     if task == "words":
         assert [pair[0] for pair in right] == WORDS
         assert [rows[0][0] for rows in told["words"]] == WORDS
+        doubtful = guesser.guess(CAR)["words"]
+        assert max(map(len, doubtful)) == 4, "rivals are shown, too"
+        assert all(p >= 0.1 for rows in doubtful for _, p in rows[1:]), "but only probable ones"
     else:
         assert right == ANSWERS[task]
         assert [span[:3] for span in told["entities"]] == right

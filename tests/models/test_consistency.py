@@ -128,6 +128,7 @@ def test_the_graph_decides_what_a_sentence_cannot(engine: str, tmp_path: Path) -
     alone = Tagger(features=FEATURES, min_count=2, consistency="none").fit(train)
     assert tagger.model_ is not None
     assert tagger.model_.consistency is not None
+    assert "table" not in repr(tagger.model_.consistency)
     assert tagger.score(dev) > 99
     assert alone.score(dev) < 80
     tagger.save(tmp_path / "m")

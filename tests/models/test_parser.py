@@ -35,6 +35,12 @@ def test_rules_alone_are_enough_for_it() -> None:
     assert rules.card_["weights"] < 20_000
 
 
+@pytest.mark.parametrize("threshold", [None, 0.0])
+def test_a_mask_says_yes_or_no(parser: Parser, threshold: float | None) -> None:
+    mask = parser.model_.mask(["Ada", "saw", "Bob"], ["NNP", "VBD", "NNP"], threshold)
+    assert set(np.unique(mask)) <= {0, 1}
+
+
 def test_words_come_back_in_the_tree(parser: Parser) -> None:
     words = ["Ada", "saw", "the", "unheard-of", "(", "dog", "."]
     [tree] = parser.predict([words])

@@ -13,7 +13,7 @@ import dovetail
 from dovetail.errors import DovetailError, InputError
 from dovetail.models.parser.estimator import Parser
 from dovetail.models.roles.estimator import RoleLabeller
-from dovetail.models.roles.joint import ListObjective
+from dovetail.models.roles.joint import ListObjective, softmax
 from dovetail.models.roles.training import labels_of, right_labels
 from dovetail.models.roles.voting import best_set, elected
 from dovetail.models.roles.words import Lemmas
@@ -173,3 +173,11 @@ def test_the_elected_set_is_the_best_of_all():
         found = best_set(parts, 0.35)
         assert sum(parts[_key(span)] - 0.35 for span in found) == pytest.approx(best)
     assert elected([(0.4, [Frame(1)]), (0.6, [])]) == ()
+
+
+def test_probabilities_of_a_list_do_not_depend_on_what_is_added_to_all_its_values():
+    values, scores = np.array([[1.0, 2.0, 5.0]]), np.array([[0.0, 0.0, -np.inf]])
+    expected = [[1 / (1 + np.e), np.e / (1 + np.e), 0.0]]
+    for more in (0.0, 800.0, -800.0):
+        np.testing.assert_allclose(softmax(values + more, scores), expected)
+    np.testing.assert_allclose(softmax(values, np.full((1, 3), -np.inf)), np.zeros((1, 3)))

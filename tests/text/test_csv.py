@@ -60,6 +60,11 @@ def test_rows_that_nobody_has_looked_at():
     assert [d.text for d in table("text\nAda.\n")] == ["Ada."]
 
 
+def test_an_empty_id_is_none():
+    first, second = table("id,text\nx7,Ada.\n,Bob.\n")
+    assert [d.id for d in (first, second)] == ["x7", None]
+
+
 def test_columns_of_other_names():
     (document,) = table('sentence,gold,spans\nAda.,"[[0, 3, ""X""]]",\n', text="sentence", spans="gold")
     assert character_spans(document) == [CharacterSpan(0, 3, "X")]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -20,8 +21,26 @@ from dovetail.text.width import display_width
 from tests.text.helpers import trees
 
 SEA = parse_tree("(S (NP (DT the) (NN sea)) (VP (VBZ is) (ADJP (JJ big))))")
-TEXT = "{http://www.w3.org/2000/svg}text"
+TEXT, PATH = "{http://www.w3.org/2000/svg}text", "{http://www.w3.org/2000/svg}path"
 RAIN = Sentence(("It", "rains", "<now>"), {"head": ("2", "0", "2"), "deprel": ("nsubj", "root", "advmod")})
+
+
+def heights(svg: str) -> dict[str, float]:
+    """Return how far below the top each text of a picture stands; everything must lie inside the picture."""
+    root = ElementTree.fromstring(svg)
+    width, height = (float(root.attrib[name]) for name in ("width", "height"))
+    assert root.attrib["viewBox"] == f"0 0 {root.attrib['width']} {root.attrib['height']}"
+    found = {}
+    for element in root.iter(TEXT):
+        x, y = float(element.attrib["x"]), float(element.attrib["y"])
+        assert 0 < x < width
+        assert 10 < y < height
+        found[element.text or ""] = y
+    for element in root.iter(PATH):
+        for x, y in re.findall(r"[ML]([-\d.]+) ([-\d.]+)", element.attrib["d"]):
+            assert 0 <= float(x) <= width
+            assert 0 <= float(y) <= height
+    return found
 
 
 @given(trees())
@@ -82,7 +101,9 @@ def test_deep_trees_are_drawn_in_bounded_lines():
 
 @given(trees())
 def test_svg_is_xml_that_holds_all_labels_and_words(tree):
-    root = ElementTree.fromstring(tree_svg(tree, [Span(0, 1, "A<B", 0.3), Span(0, len(tree), "C")], title="t & u"))
+    svg = tree_svg(tree, [Span(0, 1, "A<B", 0.3), Span(0, len(tree), "C")], title="t & u")
+    heights(svg)
+    root = ElementTree.fromstring(svg)
     texts = [element.text or "" for element in root.iter(TEXT)]
     expected = sum(1 for _ in tree.nodes()) + len(tree) + 2
     assert len(texts) == expected
@@ -97,13 +118,15 @@ def test_probable_constituents_are_darker():
 
 def test_nested_spans_do_not_share_a_row():
     svg = tree_svg(SEA, [Span(0, 4, "A"), Span(0, 2, "B"), Span(3, 4, "C")])
-    places = {e.text: e.get("y") for e in ElementTree.fromstring(svg).iter(TEXT) if e.get("class") == "small"}
-    assert places["B"] == places["C"] != places["A"]
+    places = heights(svg)
+    assert places["S"] < places["NP"] < places["the"] < places["B"] == places["C"] < places["A"]
 
 
 def test_dependencies_are_drawn():
     assert draw_dependencies(RAIN) == "rains (root)\n├── It (nsubj)\n└── <now> (advmod)"
-    root = ElementTree.fromstring(dependency_svg(RAIN, probabilities=[0.5, 1.0, 0.1], title="rain"))
+    svg = dependency_svg(RAIN, probabilities=[0.5, 1.0, 0.1], title="rain")
+    places, root = heights(svg), ElementTree.fromstring(svg)
+    assert places["nsubj"] < places["It"] == places["rains"]
     texts = {element.text for element in root.iter(TEXT)}
     assert {"It", "rains", "<now>", "nsubj", "root", "advmod"} <= texts
 
@@ -128,6 +151,7 @@ def test_marks_without_a_class_and_tones_of_skin_take_no_column_of_their_own() -
 def test_links_as_a_picture() -> None:
     pair = Pair(("AT&T", "wächst", "<sehr>"), ("AT&T", "grows"))
     svg = links_svg(pair, [Link(0, 0), Link(1, 1, 0.25), Link(2, 1, 0.5, sure=False)], title="a & b")
+    assert heights(svg)["wächst"] < heights(svg)["grows"]
     root = ElementTree.fromstring(svg)
     assert [element.text for element in root.iter(TEXT)] == [*pair.source, *pair.target]
     assert svg.count('class="arm"') == 3
