@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 import dovetail
+from dovetail.cli.console import warn
 from dovetail.cli.main import main
+from dovetail.cli.pipeline import load
 from dovetail.errors import DovetailError, InputError
 from dovetail.models.dependency.estimator import DependencyParser
 from dovetail.models.parser.estimator import Parser
@@ -135,6 +137,12 @@ def test_commands(folder, capsys):
     assert code == 0
     assert 1 <= len(json.loads(out.splitlines()[0])["k_best"]) <= 2
     assert run(capsys, "info", folder / "all.dovetail")[0] == 0
+
+
+@pytest.mark.parametrize("seed", [None, 2])
+def test_what_fails_in_a_pipeline_is_a_warning_of_the_command(folder, seed):
+    made = load(None, folder / "pipe.toml", None, None, None, seed, 1)
+    assert made.told is warn
 
 
 def test_a_single_model_is_taken_apart_by_a_strategy(folder, capsys):

@@ -180,6 +180,16 @@ def test_what_cannot_be_written(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["full"]
 
 
+def test_what_pyarrow_says_of_a_damaged_file_is_cut_to_a_line(tmp_path, monkeypatch):
+    def fails(*given):
+        raise pa.ArrowInvalid("x" * 300 + "\nand more")
+
+    pq.write_table(pa.table({"tokens": [["Ada"]]}), tmp_path / "a.parquet")
+    monkeypatch.setattr("dovetail.text.huggingface._open", fails)
+    with pytest.raises(InputError, match=rf"after 0 rows \({'x' * 120}\)"):
+        list(read(tmp_path / "a.parquet"))
+
+
 def test_without_pyarrow_one_line_says_what_to_install(tmp_path):
     program = """
 import sys
