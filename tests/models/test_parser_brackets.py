@@ -34,6 +34,13 @@ def test_it_learns_a_small_grammar(parsers: dict[str, Parser], kind: str) -> Non
     assert parsers[kind].score(treebank(40, seed=7)) > 90
 
 
+def test_a_small_model_prunes_unless_nothing_is_pruned(parsers: dict[str, Parser]) -> None:
+    everything = Parser(kind="labelled", threshold=0.0, threads=2, **QUICK).fit(treebank(80))  # type: ignore[arg-type]
+    assert not everything.model_.coarse_weight.any()
+    assert parsers["labelled"].model_.coarse_weight.any()
+    assert everything.score(treebank(40, seed=7)) > 90
+
+
 def test_brackets_alone_have_one_label(parsers: dict[str, Parser]) -> None:
     [tree] = parsers["brackets"].predict([["Ada", "saw", "the", "dog", "."]])
     assert {node.label for node in tree.nodes() if len(node.children) > 1} == {"X"}

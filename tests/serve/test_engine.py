@@ -14,7 +14,7 @@ from tests.extras import NEEDS
 pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
 
 from dovetail.errors import DovetailError
-from dovetail.serve.batch import Kept
+from dovetail.serve.batch import Batches, Kept
 from dovetail.serve.engine import BATCH, Engine, Room
 from dovetail.serve.failures import Refused
 from dovetail.text.sentence import Document
@@ -75,6 +75,15 @@ def test_what_waits_is_answered_together_and_in_order() -> None:
         assert model.seen == [1, 9]
 
     tried(work)
+
+
+def test_sixteen_batches_run_at_once() -> None:
+    batches = Batches()
+    batches.running = 15
+    batches.answer(*[None] * 3)  # type: ignore[arg-type]
+    batches.running = 16
+    with pytest.raises(Refused, match="16 batches are at work already; try again in 5 s"):
+        batches.answer(*[None] * 3)  # type: ignore[arg-type]
 
 
 def test_batches_are_bounded() -> None:

@@ -191,6 +191,7 @@ def test_health_and_metrics_have_what_parts_say(client: TestClient) -> None:
     assert 'dovetail_requests_total{path="/health",status="200"} 1' in lines
     assert 'dovetail_requests_total{path="other",status="404"} 1' in lines
     assert "own_total 7" in lines
+    assert "dovetail_requests_running 1" in lines  # this one
 
 
 def test_a_token_is_asked_of_all_but_health(part: Part) -> None:
