@@ -26,7 +26,8 @@ def declared(one: Field[Any]) -> str:
     default = one.default if one.default is not MISSING else "made anew"
     bounds = [f"{name} {getattr(known, name)}" for name in BOUNDS if getattr(known, name, None) is not None]
     choices = [f"of {', '.join(map(str, known.choices))}"] if known is not None and known.choices else []
-    return "; ".join([repr(default), *bounds, *choices])
+    shown = [f"shown as {known.shown}"] if known is not None and known.shown else []
+    return "; ".join([repr(default), *bounds, *choices, *shown])
 
 
 def settings() -> dict[str, dict[str, str]]:
