@@ -77,6 +77,25 @@ for name in ("text", "features"):
     assert done.returncode == 0, done.stderr
 
 
+CLOSED = {
+    "cli", "cli.train", "joint", "joint.engines", "machines", "models.consistency", "models.linear", "serve", "spacy",
+    "structures.derivations",
+}  # fmt: skip
+"""Packages whose modules must be imported to be used."""
+
+
+def test_every_room_finds_its_modules() -> None:
+    package = ROOT / "src" / "dovetail"
+    first = {}
+    for init in sorted(package.rglob("*/__init__.py")):
+        room = str(init.parent.relative_to(package)).replace("/", ".")
+        if room not in CLOSED:
+            first |= {f"{room}.{file.stem}": None for file in sorted(init.parent.glob("[a-z]*.py"))[:1]}
+    code = "; ".join(f"import dovetail.{name.rpartition('.')[0]}; dovetail.{name}" for name in first)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @requires("mypy")
 def test_types_of_what_is_loaded(tmp_path: Path) -> None:
     from mypy import api

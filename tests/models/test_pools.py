@@ -19,6 +19,7 @@ from dovetail.features.compile.experts import at_random
 from dovetail.features.resources.clusters import Clusters
 from dovetail.learning.objective import Share
 from dovetail.learning.optimisers.lbfgs import LBFGS
+from dovetail.learning.optimisers.online import SGD
 from dovetail.learning.priors import Prior
 from dovetail.models.plans import PoolPlan
 from dovetail.models.tagger.labels import LabelSet
@@ -110,6 +111,14 @@ def test_elitist_experts_become_one_model(tmp_path: Path) -> None:
         one.save(tmp_path / "pool.dovetail")
         assert Tagger.load(tmp_path / "pool.dovetail").predict(DEV) == one.predict(DEV)
     assert tagger(pool="elitist:3", optimiser="adagrad", l2=0.0, l1=0.1).fit(TRAIN).score(TRAIN) > 90
+
+
+def test_elitist_experts_train_for_so_many_passes() -> None:
+    seen: list[int] = []
+    tagger(pool="elitist:2", iterations=2).fit(TRAIN[:20], progress=lambda p: seen.append(p.iteration))
+    assert seen == [1, 2]
+    tagger(pool="elitist:2", iterations=None).fit(TRAIN[:3], progress=lambda p: seen.append(p.limit))
+    assert seen[-1] == SGD.limit
 
 
 @pytest.mark.parametrize("kind", ["segments", "words", "nested"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from tests.extras import NEEDS
 pytest.importorskip("fastapi", reason=NEEDS["fastapi"])
 
 from dovetail.errors import DovetailError
-from dovetail.serve.batch import Batches, Kept
+from dovetail.serve.batch import LONGEST_LINE, MOST_KEPT, PATIENCE, Batches, Kept
 from dovetail.serve.engine import BATCH, Engine, Room
 from dovetail.serve.failures import Refused
+from dovetail.serve.fields import LONGEST_WORD, MOST_CHARACTERS
+from dovetail.serve.gate import Limits
 from dovetail.text.sentence import Document
 
 
@@ -75,6 +78,17 @@ def test_what_waits_is_answered_together_and_in_order() -> None:
         assert model.seen == [1, 9]
 
     tried(work)
+
+
+def test_limits_are_those_that_the_page_tells() -> None:
+    page = " ".join((Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8").split())
+    for told in (
+        f"at most {MOST_CHARACTERS:,} characters, a word {LONGEST_WORD:,}, a body {Limits().body:,} bytes",
+        f"a temporary file, {MOST_KEPT / 1e9:.0f} GB at most",
+        f"A line has at most {LONGEST_LINE:,} bytes; {Batches().most} requests of many lines are answered at once",
+        f"neither sends nor reads for {PATIENCE:.0f} seconds is ended",
+    ):
+        assert told in page
 
 
 def test_sixteen_batches_run_at_once() -> None:

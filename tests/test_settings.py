@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import dovetail
+from dovetail.cli.app import app
 from dovetail.errors import DovetailError
 from dovetail.models.settings import Setting, setting_of
 
-TABLE = Path(__file__).parents[1] / "data" / "settings.json"
+TABLE = Path(__file__).parent / "data" / "settings.json"
 BOUNDS = ("least", "above", "most", "below")
+BOUNDS_OF_OPTION = ("min", "max")
 
 
 def declared(one: Field[Any]) -> str:
@@ -38,8 +41,35 @@ def settings() -> dict[str, dict[str, str]]:
     }
 
 
-def test_defaults_and_bounds_are_those_of_the_table() -> None:
-    assert settings() == json.loads(TABLE.read_text(encoding="utf-8"))
+def options() -> dict[str, dict[str, str]]:
+    """Return the default and the bounds of each option and argument of each command."""
+    found: dict[str, dict[str, str]] = {}
+    waiting: list[tuple[str, Any]] = [("dovetail", typer.main.get_command(app))]
+    while waiting:
+        name, command = waiting.pop()
+        waiting += [(f"{name} {inner}", own) for inner, own in getattr(command, "commands", {}).items()]
+        found[name] = {str(one.name): bounded(one) for one in command.params}
+    return {name: found[name] for name in sorted(found)}
+
+
+def bounded(one: Any) -> str:
+    """Return the default of an option, with its bounds; where these stand depends on the version of typer."""
+    places = [one, getattr(one, "type", None)]
+    found = {
+        name: next((bound for place in places if (bound := getattr(place, name, None)) is not None), None)
+        for name in BOUNDS_OF_OPTION
+    }
+    return "; ".join([str(one.default), *(f"{name} {value:g}" for name, value in found.items() if value is not None)])
+
+
+def both() -> dict[str, dict[str, dict[str, str]]]:
+    """Return all that the table holds."""
+    return {"settings": settings(), "options": options()}
+
+
+@pytest.mark.parametrize("which", ["settings", "options"])
+def test_defaults_and_bounds_are_those_of_the_table(which: str) -> None:
+    assert both()[which] == json.loads(TABLE.read_text(encoding="utf-8"))[which]
 
 
 @pytest.mark.parametrize(
@@ -70,4 +100,4 @@ def test_every_bound_is_refused_in_words() -> None:
 
 
 if __name__ == "__main__":
-    TABLE.write_text(json.dumps(settings(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    TABLE.write_text(json.dumps(both(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
