@@ -52,6 +52,8 @@ MIN_LIMIT_S, MIN_LIMIT_COMPILED_S = 60.0, 240.0
 PATIENCE_S, PATIENCE_COMPILED_S = 120.0, 240.0
 """Time for the tests of one fault, after which it counts as not noticed."""
 OUT_OF_TIME = "the time for this fault is over"
+ALSO = ("tests/test_settings.py", "tests/cli/test_package.py")
+"""Tests that run for every fault: what they look at is declared when modules are imported, or in other processes."""
 SLOWDOWN_LIMIT = 10.0
 """A fault is said to hang the tests when they take so many times as long as without it."""
 WARM_MODULES = (
@@ -290,9 +292,9 @@ def injected(copy: Path, fault: Fault) -> Iterator[None]:
             code.write_bytes(content)
 
 
-def judged(copy: Path, fault: Fault, coverage: Coverage) -> Verdict:
-    """Inject a fault into a copy of the repository, run its tests, and take the fault out again."""
-    tests, began = ordered_tests(coverage, fault), time.monotonic()
+def judged(copy: Path, fault: Fault, coverage: Coverage, also: Sequence[str] = ()) -> Verdict:
+    """Inject a fault into a copy of the repository, run its tests and others, and take the fault out again."""
+    tests, began = [*ordered_tests(coverage, fault), *also], time.monotonic()
     expected = sum(coverage.seconds.get(test, 1.0) for test in tests)
     log = copy.parent / "log"
     patience = PATIENCE_COMPILED_S if fault.compiled else PATIENCE_S
@@ -313,13 +315,13 @@ def judged(copy: Path, fault: Fault, coverage: Coverage) -> Verdict:
     return Verdict(fault, bool(failed), failed, len(tests), time.monotonic() - began)
 
 
-def judged_by_worker(fault: Fault, folder: Path) -> Verdict:
+def judged_by_worker(fault: Fault, folder: Path, also: Sequence[str]) -> Verdict:
     """Judge a fault in the copy of the repository that this process has to itself."""
     own = folder / str(os.getpid())
     if not own.exists():
         own.mkdir()
         copy_of_repository(own)
-    return judged(own / "dovetail", fault, Coverage(FOLDER))
+    return judged(own / "dovetail", fault, Coverage(FOLDER), also)
 
 
 def draw(arguments: argparse.Namespace) -> int:
@@ -336,7 +338,7 @@ def draw(arguments: argparse.Namespace) -> int:
         tempfile.TemporaryDirectory(prefix="mutate-") as folder,
         ProcessPoolExecutor(arguments.workers, get_context("fork")) as pool,
     ):
-        judging = {pool.submit(judged_by_worker, fault, Path(folder)): fault for fault in again}
+        judging = {pool.submit(judged_by_worker, fault, Path(folder), ALSO): fault for fault in again}
         for future in as_completed(judging):
             if error := future.exception():
                 print(f"NO VERDICT  {judging[future]}: {error!r}", flush=True)
