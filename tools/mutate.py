@@ -11,7 +11,7 @@ coverage cannot see, count as executed. For each fault, the tests that mirror it
 test that executes the line, until one fails. That is as good as the whole suite: a test that does not reach the line
 cannot fail by it (tests that reach it in a process of their own are the exception, and do not count). A fault that
 makes the tests run ten times as long as they should is noticed, too; one that the first two minutes of tests do not
-notice is not, so that the share that is printed is rather too low.
+notice is not, so that the share that is printed is rather too low (``--survivors --patience 600`` looks again).
 
 Faults that change nothing that anybody could observe are listed with their reason in tools/equivalent_faults.toml, and
 do not count. Files lie in build/mutate. Needs pytest-cov.
@@ -49,8 +49,8 @@ FOLDER = ROOT / "build" / "mutate"
 EQUIVALENT = ROOT / "tools" / "equivalent_faults.toml"
 MIN_LIMIT_S, MIN_LIMIT_COMPILED_S = 60.0, 240.0
 """A fault is said to hang the tests after this time at the earliest; compiling a kernel anew takes a while."""
-PATIENCE_S, PATIENCE_COMPILED_S = 120.0, 240.0
-"""Time for the tests of one fault, after which it counts as not noticed."""
+PATIENCE_S = 120.0
+"""Time for the tests of one fault, after which it counts as not noticed; of a compiled kernel twice as much."""
 OUT_OF_TIME = "the time for this fault is over"
 ALSO = ("tests/test_settings.py", "tests/cli/test_package.py")
 """Tests that run for every fault: what they look at is declared when modules are imported, or in other processes."""
@@ -196,9 +196,10 @@ def copy_of_repository(place: Path) -> Path:
     return Path(shutil.copytree(ROOT, place / "dovetail", ignore=left_out, symlinks=True))
 
 
-def forked_pytest(copy: Path, tests: Sequence[str], fault: Fault, log: Path, limit_s: float) -> int | None:
+def forked_pytest(
+    copy: Path, tests: Sequence[str], fault: Fault, log: Path, limit_s: float, patience: Patience
+) -> int | None:
     """Run tests on a copy of the repository in a fork of this process; return the exit code, None at the time limit."""
-    patience = Patience(PATIENCE_COMPILED_S if fault.compiled else PATIENCE_S)
     names = log.with_suffix(".tests")
     names.write_text("\n".join(tests), encoding="utf-8")
     child = os.fork()
@@ -292,16 +293,16 @@ def injected(copy: Path, fault: Fault) -> Iterator[None]:
             code.write_bytes(content)
 
 
-def judged(copy: Path, fault: Fault, coverage: Coverage, also: Sequence[str] = ()) -> Verdict:
+def judged(copy: Path, fault: Fault, coverage: Coverage, patience_s: float) -> Verdict:
     """Inject a fault into a copy of the repository, run its tests and others, and take the fault out again."""
-    tests, began = [*ordered_tests(coverage, fault), *also], time.monotonic()
+    tests, began = [*ordered_tests(coverage, fault), *ALSO], time.monotonic()
     expected = sum(coverage.seconds.get(test, 1.0) for test in tests)
     log = copy.parent / "log"
-    patience = PATIENCE_COMPILED_S if fault.compiled else PATIENCE_S
+    patience_s *= 2 if fault.compiled else 1
     least = MIN_LIMIT_COMPILED_S if fault.compiled else MIN_LIMIT_S
-    limit_s = max(least, min(SLOWDOWN_LIMIT * expected, 2 * patience))
+    limit_s = max(least, min(SLOWDOWN_LIMIT * expected, 2 * patience_s))
     with injected(copy, fault):
-        code = forked_pytest(copy, tests, fault, log, limit_s) if tests else 0
+        code = forked_pytest(copy, tests, fault, log, limit_s, Patience(patience_s)) if tests else 0
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     failed = next((line.split()[1] for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))), "")
     if code is None:
@@ -315,13 +316,13 @@ def judged(copy: Path, fault: Fault, coverage: Coverage, also: Sequence[str] = (
     return Verdict(fault, bool(failed), failed, len(tests), time.monotonic() - began)
 
 
-def judged_by_worker(fault: Fault, folder: Path, also: Sequence[str]) -> Verdict:
+def judged_by_worker(fault: Fault, folder: Path, patience_s: float) -> Verdict:
     """Judge a fault in the copy of the repository that this process has to itself."""
     own = folder / str(os.getpid())
     if not own.exists():
         own.mkdir()
         copy_of_repository(own)
-    return judged(own / "dovetail", fault, Coverage(FOLDER), also)
+    return judged(own / "dovetail", fault, Coverage(FOLDER), patience_s)
 
 
 def draw(arguments: argparse.Namespace) -> int:
@@ -338,7 +339,7 @@ def draw(arguments: argparse.Namespace) -> int:
         tempfile.TemporaryDirectory(prefix="mutate-") as folder,
         ProcessPoolExecutor(arguments.workers, get_context("fork")) as pool,
     ):
-        judging = {pool.submit(judged_by_worker, fault, Path(folder), ALSO): fault for fault in again}
+        judging = {pool.submit(judged_by_worker, fault, Path(folder), arguments.patience): fault for fault in again}
         for future in as_completed(judging):
             if error := future.exception():
                 print(f"NO VERDICT  {judging[future]}: {error!r}", flush=True)
@@ -392,6 +393,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--survivors", action="store_true", help="run the faults again that were not noticed")
+    parser.add_argument("--patience", type=float, default=PATIENCE_S, help="seconds of tests for each fault")
     parser.add_argument("--tests", nargs="+", help="test files to record again; their source must not have changed")
     arguments = parser.parse_args()
     return {"record": record, "draw": draw, "report": report}[arguments.command](arguments)
