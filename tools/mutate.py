@@ -94,15 +94,12 @@ class Coverage:
     def __init__(self, folder: Path) -> None:
         self._database = sqlite3.connect(folder / "coverage.sqlite")
         self.seconds = json.loads((folder / "seconds.json").read_text(encoding="utf-8"))
-        self._files = dict(self._database.execute("select path, id from file"))
         self._contexts = dict(self._database.execute("select id, context from context"))
 
     def _lines(self, file: str) -> Iterator[tuple[str, set[int]]]:
         """Yield for each test the lines of a file that it executes; the empty test is the import of the module."""
-        numbers = next((number for path, number in self._files.items() if path.endswith(file)), None)
-        for context, bits in self._database.execute(
-            "select context_id, numbits from line_bits where file_id = ?", [numbers]
-        ):
+        query = "select context_id, numbits from line_bits join file on file.id = file_id where path like ?"
+        for context, bits in self._database.execute(query, [f"%{file}"]):
             lines = {8 * i + j for i, byte in enumerate(bits) for j in range(8) if byte >> j & 1}
             yield self._contexts[context].rpartition("|")[0], lines  # a test, and its phase
 
