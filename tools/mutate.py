@@ -53,7 +53,7 @@ PATIENCE_S = 120.0
 """Time for the tests of one fault, after which it counts as not noticed; of a compiled kernel twice as much."""
 OUT_OF_TIME = "the time for this fault is over"
 ALSO = ("tests/test_settings.py", "tests/cli/test_package.py")
-"""Tests that run for every fault: what they look at is declared when modules are imported, or in other processes."""
+"""Tests that run first where a line runs at its module's import: they look at what is declared then."""
 SLOWDOWN_LIMIT = 10.0
 """A fault is said to hang the tests when they take so many times as long as without it."""
 WARM_MODULES = (
@@ -106,6 +106,10 @@ class Coverage:
     def executed(self, file: str) -> set[int]:
         """Return the lines of a file that any test executes."""
         return set().union(*(lines for _, lines in self._lines(file)))
+
+    def runs_at_import(self, file: str, line: int) -> bool:
+        """Whether a line runs when its module is imported."""
+        return any(not test and line in lines for test, lines in self._lines(file))
 
     def tests_of(self, file: str, line: int) -> set[str]:
         """Return the tests that execute a line; all that enter the module, where the line runs at its import."""
@@ -292,7 +296,8 @@ def injected(copy: Path, fault: Fault) -> Iterator[None]:
 
 def judged(copy: Path, fault: Fault, coverage: Coverage, patience_s: float) -> Verdict:
     """Inject a fault into a copy of the repository, run its tests and others, and take the fault out again."""
-    tests, began = [*ordered_tests(coverage, fault), *ALSO], time.monotonic()
+    first = ALSO if coverage.runs_at_import(fault.file, fault.line) else ()
+    tests, began = [*first, *ordered_tests(coverage, fault)], time.monotonic()
     expected = sum(coverage.seconds.get(test, 1.0) for test in tests)
     log = copy.parent / "log"
     patience_s *= 2 if fault.compiled else 1
