@@ -174,11 +174,12 @@ def ordered_tests(coverage: Coverage, fault: Fault) -> list[str]:
         for importer, steps in near:
             if importer.startswith("dovetail.") and 0 < steps <= 2 and len(tests) < 400:
                 tests |= coverage.tests_of(f"src/{importer.replace('.', '/')}.py", 0)
+    stem = Path(fault.file).stem
+    tests |= {test for test in coverage.seconds if f"/test_{stem}.py::" in test}
     by_file: dict[str, list[str]] = defaultdict(list)
     for test in sorted(tests):
         by_file[test.partition("::")[0]].append(test)
     room = fault.file.removeprefix("src/dovetail/").rpartition("/")[0]
-    stem = Path(fault.file).stem
 
     def order(file: str) -> tuple[bool, bool, float]:
         own_room = bool(room) and file.startswith(f"tests/{room.partition('/')[0]}/")
@@ -335,7 +336,7 @@ def draw(arguments: argparse.Namespace) -> int:
     log = FOLDER / f"seed-{arguments.seed}.jsonl"
     old = {Fault(**json.loads(line)["fault"]) for line in log.read_text().splitlines()} if log.exists() else set()
     faults = [fault for fault in drawn(coverage, arguments.seed, arguments.faults) if fault not in old]
-    again = faults if not arguments.survivors else [v.fault for v in read_verdicts(arguments.seed) if not v.noticed]
+    again = faults if not arguments.survivors else [v.fault for v in unnoticed(read_verdicts(arguments.seed))]
     # Processes, not threads: each forks its runs of pytest, and a fork of a process with threads may hang.
     with (
         tempfile.TemporaryDirectory(prefix="mutate-") as folder,
@@ -371,18 +372,22 @@ def is_listed(fault: Fault, entry: Mapping[str, str]) -> bool:
     return all(entry[name] == value for name, value in own.items()) and entry.get("code", "") in line
 
 
+def unnoticed(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts on faults that no test noticed, though they change something."""
+    equivalent = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["fault"]
+    return [v for v in verdicts if not v.noticed and not any(is_listed(v.fault, entry) for entry in equivalent)]
+
+
 def report(arguments: argparse.Namespace) -> int:
     """Print the share of faults that were noticed, and each that was not."""
-    equivalent = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["fault"] if EQUIVALENT.exists() else []
     verdicts = read_verdicts(arguments.seed)
-    survived = [v for v in verdicts if not v.noticed]
-    unnoticed = [v for v in survived if not any(is_listed(v.fault, entry) for entry in equivalent)]
-    counted = len(verdicts) - len(survived) + len(unnoticed)
-    for verdict in unnoticed:
+    left, noticed = unnoticed(verdicts), sum(v.noticed for v in verdicts)
+    counted = noticed + len(left)
+    for verdict in left:
         print(f"not noticed by {verdict.tests} tests: {verdict.fault}")
     print(
-        f"{len(verdicts)} faults, {len(survived) - len(unnoticed)} change nothing; of the other {counted}, "
-        f"{counted - len(unnoticed)} were noticed: {100 * (counted - len(unnoticed)) / max(counted, 1):.1f} %"
+        f"{len(verdicts)} faults, {len(verdicts) - counted} change nothing; of the other {counted}, "
+        f"{noticed} were noticed: {100 * noticed / max(counted, 1):.1f} %"
     )
     return 0
 
