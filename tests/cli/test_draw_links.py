@@ -84,6 +84,14 @@ def test_lines_that_are_not_there_and_too_many(run: Run, folder: Path) -> None:
     assert "there is one picture per line, and 201 lines: choose some with --line" in result.err
 
 
+def test_what_is_odd_is_told(run: Run, folder: Path) -> None:
+    (folder / "a").write_text("das Haus\n\n")
+    (folder / "links").write_text("0-0\n\n")
+    done = run("draw-links", "--source", folder / "a", "--target", folder / "b", "--links", folder / "links")
+    assert done.code == 0
+    assert "pair with an empty side, kept without links" in done.err
+
+
 def test_nothing_that_is_read_is_overwritten(run: Run, folder: Path) -> None:
     (folder / "links").rename(folder / "x-2.svg")
     given = ("--source", folder / "a", "--target", folder / "b", "--links", folder / "x-2.svg")

@@ -155,6 +155,8 @@ def test_long_sentences_are_left_out_on_demand() -> None:
 def test_parts_of_speech_are_found_with_the_entities(tmp_path: Path) -> None:
     model = NestedTagger(pos="joint", l2=0.1, threads=1, iterations=5).fit(CORPUS[::2], dev=CORPUS[1::2])
     assert "pos" not in model._model().features.columns
+    seen = model._model().parts["joint"].layout.label // len(model._model().tags)
+    assert set(seen.tolist()) == {0, 1, 2, 3}  # parts of speech inside entities of three types, and outside of all
     model.save(tmp_path / "m")
     for one in (model, NestedTagger.load(tmp_path / "m")):
         [found] = one.annotate([Sentence(CORPUS[0].words)])
