@@ -10,8 +10,8 @@ import pytest
 
 import dovetail
 from dovetail import DovetailError, Segmenter, Tagger
-from dovetail.catalogue import LANGUAGES, entries, names_model
-from dovetail.modelfile import load_header, load_model
+from dovetail.catalogue import LANGUAGES, Entry, entries, names_model
+from dovetail.modelfile import load_header, load_model, save_model
 from dovetail.shipped import ALIASES, FOLDERS, find, located, named, own_folder
 from tests.cli.conftest import Run
 
@@ -163,3 +163,11 @@ def test_nothing_is_downloaded(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("socket.socket.connect", refuse)
     assert run("models").code == 0
     assert run("annotate", "--model", "klingon-names", TEXT).code == 2
+
+
+def test_a_model_without_a_card_has_an_entry(tmp_path: Path) -> None:
+    header, arrays = load_model(next((Path(__file__).parents[1] / "data" / "models").glob("tagger.dovetail*")))
+    for card in (None, {}):
+        save_model(tmp_path / "german-own.dovetail", {"kind": "tagger", "labels": header["labels"], "card": card}, arrays)
+        entry = Entry.read(tmp_path / "german-own.dovetail")
+        assert (entry.name, entry.kind, entry.languages) == ("german-own", "tagger", ("de",))

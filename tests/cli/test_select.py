@@ -52,6 +52,15 @@ def test_best_first_with_score_and_tags(run: Run, model: Path, pool: Path, tmp_p
         assert offered[int(place.rpartition(" ")[2]) - 1].words == sentence.words
 
 
+def test_how_many_sentences_went_by_is_told_every_few_seconds(
+    run: Run, model: Path, pool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("select", "--model", model, pool, "--number", 5, "--output", tmp_path / "next.conll")
+    assert "1 sentences" not in run(*given).err
+    monkeypatch.setattr("dovetail.cli.select.SECONDS_BETWEEN_LINES", 0.0)
+    assert "1 sentences\n2 sentences\n3 sentences" in run(*given).err
+
+
 def test_what_is_labelled_is_left_out(run: Run, model: Path, pool: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first.conll.gz", tmp_path / "second.jsonl"
     run("select", "-m", model, pool, "-n", 10, "-o", first, "-q")

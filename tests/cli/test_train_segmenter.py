@@ -102,6 +102,12 @@ def test_entities_by_segments(run: Run, tmp_path: Path) -> None:
     assert told["marginals"][0]["label"] == "PER"
 
 
+def test_patience_is_for_layers_whose_parts_are_scored(run: Run, tmp_path: Path) -> None:
+    write_conll(made(60, seed=1), tmp_path / "train.conll", columns=("word", "ner"))
+    given = ("--train", tmp_path / "train.conll", "--output", tmp_path / "m", "--iterations", 3)
+    assert run("train", "segmenter", *given, "--patience", 2).code == 0
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -6,7 +6,9 @@ import gzip
 import io
 import math
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -252,3 +254,20 @@ def test_settings_of_another_table_are_refused(tmp_path: Path) -> None:
     save_model(tmp_path / "b", {"kind": "association", "settings": {**header["settings"], "how": 3}}, arrays)
     with pytest.raises(ModelFileError, match="the table does not fit together"):
         Association.read(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("right", lambda a: np.append(a, a[:1])),
+        ("totals", lambda a: -a),
+        ("unit_keys", lambda a: a[::-1]),
+        ("keys", lambda a: a[::-1]),
+        ("moments", lambda a: a[:, :3]),
+    ],
+)
+def test_arrays_out_of_order_or_too_long_are_refused(name: str, change: Callable[[Any], Any]) -> None:
+    known = count(["abcab", "bcabd"], longest=2)
+    with pytest.raises(ValueError, match=r"do(es)? not fit"):
+        Association.restore(known.settings(), known.arrays() | {name: change(known.arrays()[name])})
+    assert Association.restore(known.settings(), known.arrays()).settings() == known.settings()

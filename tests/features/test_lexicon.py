@@ -206,3 +206,7 @@ def test_errors_say_what_to_do(tmp_path: Path) -> None:
         Lexicon.read(tmp_path / "empty.txt", report=ReadReport())
     with pytest.raises(DovetailError, match="'word' or 'char'"):
         Lexicon.of({"a": ["b"]}, unit="letter")  # type: ignore[arg-type]
+
+
+def test_no_phrases_are_in_no_lexicon() -> None:
+    assert Lexicon.of({"city": ["Paris"]}).contains([]).dtype == np.bool_

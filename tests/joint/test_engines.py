@@ -134,6 +134,16 @@ def test_annealing_mostly_finds_the_best(moves, samples):
     assert missed <= 2
 
 
+def test_a_graph_that_grows_is_answered_anew():
+    graph = Graph()
+    one = graph.free(np.array([[0.0, 1.0]]))
+    assert graph.solve("brute").all_values.tolist() == [1]
+    graph.couple(Table(np.array([5.0, 0.0])), one)
+    assert graph.solve("brute").all_values.tolist() == [0]
+    graph.couple(Table(np.array([[0.0, 9.0], [0.0, 0.0]])), one, graph.free(np.zeros((1, 2))))
+    assert graph.solve("brute").all_values.tolist() == [0, 1]
+
+
 def test_what_couplings_say_of_a_variable_by_hand():
     graph, table, own = Graph(), np.arange(6.0).reshape(2, 3), np.array([10.0, 20.0])
     two, three = graph.free(np.zeros((1, 2))), graph.free(np.zeros((1, 3)))

@@ -174,6 +174,27 @@ class ConstantSlope:
         return 0.0
 
 
+@pytest.mark.parametrize("prior", PRIORS)
+def test_a_weight_pays_the_penalty_that_it_owes_before_it_is_used(problem: LogisticRegression, prior: Prior) -> None:
+    """A twin that keeps what each weight owes, and goes through all of them."""
+    sgd = SGD(limit=2, batch=7, gain=0.1, seed=5)
+    weight, owed, rng, updates = np.zeros(12), np.zeros(12), np.random.default_rng(5), 0
+    tau = sgd.halving * -(-problem.items // 7)
+    for _ in range(2):
+        order = rng.permutation(problem.items)
+        for first in range(0, problem.items, 7):
+            which = order[first : first + 7]
+            used = np.flatnonzero(np.any(problem.x[which] != 0, axis=0))
+            weight[used], owed[used] = prior.stepped(weight[used], owed[used], used), 0.0
+            slope = LogisticRegression(problem.x[which], problem.y[which])(weight)[1]
+            gain = sgd.gain * tau / (tau + updates)
+            weight[used] -= gain * slope[used]
+            owed += gain * len(which) / problem.items
+            updates += 1
+        weight, owed = prior.stepped(weight, owed, np.arange(12)), np.zeros(12)
+    np.testing.assert_allclose(sgd.minimise(problem, prior, np.zeros(12)), weight, rtol=1e-12)
+
+
 def test_the_gain_of_sgd_halves_after_as_many_passes_as_promised() -> None:
     slopes = ConstantSlope(items=5)  # three batches a pass, the last of one item
     weight = SGD(limit=9, batch=2, gain=0.4, halving=4.0).minimise(slopes, Prior(), np.zeros(1))
