@@ -168,6 +168,7 @@ def test_nothing_is_downloaded(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_model_without_a_card_has_an_entry(tmp_path: Path) -> None:
     header, arrays = load_model(next((Path(__file__).parents[1] / "data" / "models").glob("tagger.dovetail*")))
     for card in (None, {}):
-        save_model(tmp_path / "german-own.dovetail", {"kind": "tagger", "labels": header["labels"], "card": card}, arrays)
-        entry = Entry.read(tmp_path / "german-own.dovetail")
+        path = tmp_path / "german-own.dovetail"
+        save_model(path, {"kind": "tagger", "labels": header["labels"], "card": card}, arrays)
+        entry = Entry.read(path)
         assert (entry.name, entry.kind, entry.languages) == ("german-own", "tagger", ("de",))
