@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.optimisers.adam import Adam
-from dovetail.learning.optimisers.lbfgs import LBFGS
+from dovetail.learning.optimisers.lbfgs import LBFGS, dot
 from dovetail.learning.optimisers.online import SGD, AdaGrad, AveragedPerceptron
 from dovetail.learning.priors import Prior
 from dovetail.sparse import SparseGradient
@@ -201,6 +201,13 @@ def test_the_gain_of_sgd_halves_after_as_many_passes_as_promised() -> None:
     gains = np.diff([*slopes.history, float(weight[0])])
     np.testing.assert_allclose(gains, 0.4 * 12 / (12 + np.arange(27)))
     assert gains[12] == pytest.approx(0.2)
+
+
+def test_products_are_summed_in_double_precision() -> None:
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(size=50), rng.normal(size=50).astype(np.float32)
+    assert dot(one, other) == pytest.approx(one @ other.astype(np.float64), rel=1e-13)
+    assert dot(one[:0], other[:0]) == 0.0
 
 
 def test_lbfgs_converges_much_faster_than_steepest_descent() -> None:
