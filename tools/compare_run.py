@@ -143,7 +143,8 @@ def import_dovetail() -> None:
 
 def run_command_line(arguments: list[str]) -> None:
     """Call the console script with these arguments, as the shell does."""
-    [script] = (entry for entry in entry_points(group="console_scripts") if entry.name == COMMAND)
+    # The first is that of this side, whatever the environment that it borrows packages from has under another name.
+    script = next(entry for entry in entry_points(group="console_scripts") if entry.name == COMMAND)
     sys.argv = [COMMAND, *arguments]
     sys.exit(script.load()())
 
