@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dovetail.cli.doctor import EXTRAS
+from dovetail.extras import EXTRAS
 
 EXTRA_OF = {package: extra for extra, packages in EXTRAS.items() for package in packages} | {
     "starlette": "serve",  # which fastapi is made of
@@ -27,7 +27,7 @@ NEEDS = {package: f"needs {package}: pip install '.[{extra}]'" for package, extr
 PACKAGE_OF_FORMAT = {
     "spacy": "spacy", "spacy-message": "spacy", "huggingface": "pyarrow", "parquet": "pyarrow", "arrow": "pyarrow",
 }  # fmt: skip
-_LACK = re.compile(r"No module named '(\w+)|needs? (\w+): pip install ['\"]dovetail\[")
+_LACK = re.compile(r"No module named '(\w+)|needs (\w+)(?: and \w+)*: pip install ")
 
 
 def requires(package: str) -> pytest.MarkDecorator:

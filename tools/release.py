@@ -5,7 +5,7 @@ python tools/release.py --python python3.13 # with this one
 python tools/release.py --only-build
 
 The source distribution gets no test of its own: the wheel is built from it, as `python -m build` does. Beside the two
-lies ``dovetail-VERSION.cdx.json``, what dovetail runs on, with licences (`tools/licences.py`).
+lies ``dovetail_nlp-VERSION.cdx.json``, what dovetail runs on, with licences (`tools/licences.py`).
 """
 
 from __future__ import annotations

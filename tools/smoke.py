@@ -2,7 +2,7 @@
 
     python -m venv fresh && fresh/bin/pip install . && fresh/bin/python tools/smoke.py
 
-Tests run where pytest, scipy's friends and matplotlib are at hand, and cannot see what `pip install dovetail` forgets.
+Tests run where pytest, scipy's friends and matplotlib are at hand, and cannot see what `pip install .` forgets.
 This file uses the standard library and dovetail alone, makes its own small corpus, and fails if a command or an
 estimator of dovetail is not tried here.
 """

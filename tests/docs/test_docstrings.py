@@ -82,6 +82,6 @@ def test_an_example_that_is_wrong_fails() -> None:
 
 def test_an_example_without_its_package_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(NEEDS, "nosuch", "needs nosuch")
-    imported, called = "from dovetail.extras import extra", "extra('nosuch', 'a test', 'some')"
+    imported, called = "from dovetail.extras import extra", "extra('nosuch', 'a test')"
     with pytest.raises(pytest.skip.Exception, match="needs nosuch"):
         run_examples(ModuleType("lacking", f">>> {imported}\n>>> {called}\n"))

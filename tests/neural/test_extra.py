@@ -32,7 +32,7 @@ def test_without_torch_one_line_says_what_to_install() -> None:
     found = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
     assert found.stdout.splitlines() == [
         "[['B-PER']]",
-        "a neural network needs torch: pip install 'dovetail[neural]'",
+        "a neural network needs torch and transformers: pip install 'torch>=2.4' 'transformers>=4.44'",
     ]
 
 

@@ -156,7 +156,7 @@ def test_without_the_extra_it_says_what_to_install(run: Run, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "fastapi", None)
     code, _, err = run("serve", "--model", TAGGER)
     assert code == 2
-    assert "pip install 'dovetail[serve]'" in err
+    assert "a server needs fastapi and uvicorn: pip install 'fastapi>=0.115' 'uvicorn>=0.30'" in err
 
 
 HOSTILE = b"cos\nsystem\n(S'touch MARK'\ntR."

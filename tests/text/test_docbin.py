@@ -201,4 +201,4 @@ except dovetail.DovetailError as error:
     print(error)
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert found.stdout == "the format spacy (DocBin) needs spacy: pip install 'dovetail[spacy]'\n"
+    assert found.stdout == "the format spacy (DocBin) needs spacy: pip install 'spacy>=3.7'\n"

@@ -201,4 +201,4 @@ except dovetail.DovetailError as error:
     print(error)
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert found.stdout == "the format huggingface needs pyarrow: pip install 'dovetail[arrow]'\n"
+    assert found.stdout == "the format huggingface needs pyarrow: pip install 'pyarrow>=15'\n"

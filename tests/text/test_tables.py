@@ -122,4 +122,4 @@ except dovetail.DovetailError as error:
     print(error)
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert found.stdout == "a table needs pandas: pip install 'dovetail[pandas]'\n"
+    assert found.stdout == "a table needs pandas: pip install 'pandas>=2'\n"

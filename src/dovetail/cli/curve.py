@@ -20,6 +20,7 @@ from dovetail.cli.progress import Reporter, reporting
 from dovetail.cli.select import DISCOUNT, DIVERSITY, USUAL, Measure
 from dovetail.cli.train.doubts import overlap_doubts
 from dovetail.errors import DovetailError
+from dovetail.extras import lacking
 
 if TYPE_CHECKING:
     from dovetail.curves.configurations import Configuration
@@ -187,7 +188,7 @@ def _prepare(output: Path) -> RunLog:
     if not os.access(output, os.W_OK):
         raise DovetailError(f"{output}: cannot be written: permission denied")
     if find_spec("matplotlib") is None:
-        warn('no plots, only numbers, because matplotlib is missing: pip install "dovetail[plot]"')
+        warn(f"only numbers: {lacking('a plot', 'matplotlib')}")
     return RunLog(output / "runs.jsonl")
 
 

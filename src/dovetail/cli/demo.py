@@ -21,7 +21,7 @@ OTHERS = {
 }
 """Models that the demo shows besides, where they are, each with a sentence."""
 PAGES = """
-In the browser, with pip install 'dovetail[serve]':
+In the browser (needs fastapi and uvicorn):
   dovetail serve --open              try the models that come with dovetail
   dovetail label TEXT PER LOC ORG    label a text of yours while a model learns"""
 

@@ -16,18 +16,9 @@ from typing import Any
 from dovetail.cli import options
 from dovetail.cli.options import option, switch
 from dovetail.cli.progress import reporting
+from dovetail.extras import EXTRAS, install
 
 PACKAGES = ("numpy", "numba", "scipy", "safetensors", "typer", "rich")
-EXTRAS = {
-    "plot": ("matplotlib",),
-    "neural": ("torch", "transformers"),
-    "serve": ("fastapi", "uvicorn"),
-    "spacy": ("spacy",),
-    "arrow": ("pyarrow",),
-    "pandas": ("pandas",),
-    "cluster": ("ray",),
-}
-"""What each extra brings."""
 SECONDS = 10.0
 SLOW = 20_000
 """Words a second on one core below which something is wrong: a laptop does several times as much."""
@@ -125,14 +116,14 @@ def advice(record: dict[str, Any]) -> Iterator[str]:
     """What may be wrong, and what to do."""
     for name, version in record["packages"].items():
         if version is None:
-            yield f"{name} is missing: pip install --force-reinstall dovetail"
+            yield f"{name} is missing: {install([name])}"
     if not record["cache"]["writable"]:
         folder = record["cache"]["folder"]
         yield f"{folder} cannot be written: loops are compiled anew each time; set NUMBA_CACHE_DIR to a folder of yours"
     for extra, brought in record["extras"].items():
         missing = [name for name, version in brought.items() if version is None]
         if missing and len(missing) < len(brought):
-            yield f"the extra {extra} lacks {', '.join(missing)}: pip install 'dovetail[{extra}]'"
+            yield f"the extra {extra} lacks {', '.join(missing)}: {install(missing)}"
     speed = record.get("speed")
     if speed is not None and speed["annotated"] < SLOW:
         yield "this machine is slow at present: see whether other programs are running"
@@ -146,7 +137,7 @@ def lines(record: dict[str, Any]) -> Iterator[str]:
     yield f"{'packages':12}{', '.join(f'{name} {version}' for name, version in record['packages'].items())}"
     for number, (extra, brought) in enumerate(record["extras"].items()):
         there = ", ".join(f"{name} {version}" for name, version in brought.items() if version is not None)
-        told = there or f"not installed: pip install 'dovetail[{extra}]'"
+        told = there or f"not installed: {install(brought)}"
         yield f"{'' if number else 'extras':12}{extra}: {told}"
     cached = record["cache"]
     can = "writable" if cached["writable"] else "NOT writable"

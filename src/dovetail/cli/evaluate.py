@@ -21,6 +21,7 @@ from dovetail.cli.paths import Reads, Writes
 from dovetail.cli.scores import Sentences, label_of, spells_entities, tagset
 from dovetail.cli.words import evaluate_words
 from dovetail.errors import DovetailError, InputError
+from dovetail.extras import lacking
 
 if TYPE_CHECKING:
     from dovetail.evaluate import CalibrationReport, Comparison, ScoreInterval
@@ -80,7 +81,7 @@ def evaluate(
     if as_json and conlleval:
         raise DovetailError("--json and --conlleval are two ways to print the scores; choose one")
     if reliability is not None and find_spec("matplotlib") is None:
-        raise DovetailError('--reliability needs matplotlib: pip install "dovetail[plot]"')
+        raise lacking("--reliability", "matplotlib")
     if gold is not None and predicted is not None and (layer == links.LAYER or links.holds_links(gold, encoding)):
         links.evaluate_links(gold, predicted, gold_first, encoding, as_json)
         return

@@ -37,8 +37,8 @@ def serve(
 ) -> None:
     """Answer over HTTP, and show a page to try models.
 
-    The server listens on this machine alone, unless --host says otherwise; then everybody needs the token. Needs the
-    extra serve: pip install 'dovetail[serve]'. Example:
+    The server listens on this machine alone, unless --host says otherwise; then everybody needs the token. Needs
+    fastapi and uvicorn. Example:
 
     dovetail serve --model english-names --model mine.dovetail --open
     """

@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail.clusters.clustering import Clustering
 from dovetail.errors import DovetailError, InputError
+from dovetail.extras import lacking
 from dovetail.text.files import atomic_writer
 from dovetail.text.svg import escaped_text
 from dovetail.text.width import printable
@@ -168,7 +169,7 @@ def _write_png(drawing: Drawing, path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise DovetailError('a .png needs matplotlib: pip install "dovetail[plot]"; or name an .svg') from error
+        raise DovetailError(f"{lacking('a .png', 'matplotlib')}; or name an .svg") from error
     inch = 100  # pixels of the layout
     figure = Figure(figsize=(drawing.width / inch, drawing.height / inch), dpi=1.5 * inch)
     axes = figure.add_axes((0, 0, 1, 1))

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dovetail.errors import DovetailError, InputError
+from dovetail.errors import InputError
 from dovetail.evaluate.calibration import CalibrationReport, ReliabilityBin
+from dovetail.extras import lacking
 
 # For each kind of picture the metadata that leave the date out, so that the same report gives the same file.
 _UNDATED: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -56,7 +57,7 @@ def picture(path: Path, inches: tuple[float, float]) -> Iterator[Any]:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise DovetailError('plots need matplotlib: pip install "dovetail[plot]"') from error
+        raise lacking("a plot", "matplotlib") from error
     with rc_context(_STYLE):
         figure = Figure(figsize=inches, layout="constrained")
         yield figure

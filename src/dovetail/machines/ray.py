@@ -21,7 +21,7 @@ OPTIONS = {"include_dashboard": False, "logging_level": logging.ERROR, "log_to_d
 def imported() -> Any:
     """The module ``ray``, or an error that says how to install it."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns of what it will do one day
-    return extra("ray", "sharing work out", "cluster")
+    return extra("ray", "sharing work out")
 
 
 @contextmanager

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dovetail.errors import DovetailError
+from dovetail.extras import lacking
 
 try:
     import torch
 except ImportError:
-    raise DovetailError("a neural network needs torch: pip install 'dovetail[neural]'") from None
+    raise lacking("a neural network", "torch") from None
 
 __all__ = ["device_of", "one_thread", "seeded", "torch"]
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail.errors import DovetailError
+from dovetail.extras import lacking
 from dovetail.neural.encoders import over_sentences
 from dovetail.neural.extra import torch
 from dovetail.scorers.contract import Items
@@ -272,7 +273,7 @@ def quiet() -> Iterator[None]:
     try:
         from transformers.utils import logging as told
     except ImportError:
-        raise DovetailError("an encoder needs transformers: pip install 'dovetail[neural]'") from None
+        raise lacking("an encoder", "transformers") from None
     before, bars = told.get_verbosity(), told.is_progress_bar_enabled()
     told.set_verbosity(logging.CRITICAL)
     told.disable_progress_bar()

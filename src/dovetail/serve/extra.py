@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import fastapi
     import uvicorn
 else:
-    fastapi = extra("fastapi", "a server", "serve")
-    uvicorn = extra("uvicorn", "a server", "serve")
+    fastapi = extra("fastapi", "a server")
+    uvicorn = extra("uvicorn", "a server")
 
 __all__ = ["fastapi", "uvicorn"]

@@ -1,6 +1,6 @@
 """Models of dovetail in pipelines of spaCy: ``nlp.add_pipe("dovetail", config={"model": "my.dovetail"})``.
 
-After ``pip install 'dovetail[spacy]'`` spaCy finds the component and the tokenizer by itself.
+Where dovetail and spaCy are installed, spaCy finds the component and the tokenizer by itself.
 """
 
 from dovetail.extras import extra

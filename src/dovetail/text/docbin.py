@@ -24,8 +24,8 @@ def read_spacy(path: Source, lines: Lines = "auto", report: ReadReport | None = 
     ``lines`` says how sentences are found where a document has none. A file that spaCy cannot read, such as one of
     another version, is an error that says so.
     """
-    known = extra("spacy.tokens", WHAT, "spacy")
-    vocab = extra("spacy.vocab", WHAT, "spacy").Vocab()
+    known = extra("spacy.tokens", WHAT)
+    vocab = extra("spacy.vocab", WHAT).Vocab()
     with open_text(path) as reader:
         name, data = reader.name, reader.data()
     try:
@@ -72,7 +72,7 @@ def write_spacy(items: Iterable[Document | Sentence], path: str | PathLike[str])
     >>> document.entities()[0].text
     'Ada'
     """
-    known: Any = extra("spacy.tokens", WHAT, "spacy")
+    known: Any = extra("spacy.tokens", WHAT)
     made = known.DocBin(store_user_data=True)
     with atomic_writer(Path(path) if str(path) != "-" else "-", binary=True) as file:
         for doc in to_docs(items):

@@ -87,7 +87,7 @@ def _files(path: Source, split: str | None) -> Iterator[Source]:
 
 def _objects(file: Source, names: Mapping[str, Sequence[str]], report: ReadReport) -> Iterator[JsonObject]:
     """The rows of one file as JSON objects, with their numbers for lines."""
-    arrow = extra("pyarrow", WHAT, "arrow")
+    arrow = extra("pyarrow", WHAT)
     source: Any = file
     with open_text(file) as reader:
         path = reader.name
@@ -115,7 +115,7 @@ def _open(arrow: Any, source: Any) -> tuple[Any, Iterator[Any]]:
     magic = file.read(6)
     file.seek(0)
     if magic[:4] == b"PAR1":
-        opened = extra("pyarrow.parquet", WHAT, "arrow").ParquetFile(file)
+        opened = extra("pyarrow.parquet", WHAT).ParquetFile(file)
         return opened.schema_arrow, opened.iter_batches(ROWS)
     if magic == b"ARROW1":
         read = arrow.ipc.open_file(file)
@@ -201,7 +201,7 @@ def write_huggingface(items: Iterable[Document | Sentence], path: str | PathLike
     >>> document.sentences[0].layers["ner"]
     ('B-PER', 'O')
     """
-    arrow = extra("pyarrow", WHAT, "arrow")
+    arrow = extra("pyarrow", WHAT)
     target = Path(path)
     kind = Path(fspath(path).removesuffix(".gz")).suffix.lower()
     with tempfile.TemporaryFile("w+", encoding="utf-8") as held:
