@@ -15,6 +15,13 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as arrays of a mapped file are: contiguous and read-only, so that kernels are compiled once."""
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
+
+
 def pointers(counts: Integers | Sequence[int]) -> Int64s:
     """Where each of some rows begins if they are laid end to end, from how long they are: [n] to [n + 1].
 

@@ -27,7 +27,7 @@ from dovetail.scorers.bracket_kernels import (
     score_spans,
 )
 from dovetail.scorers.contract import Items, Scorer
-from dovetail.scorers.linear import Layout
+from dovetail.scorers.linear import Layout, check_features
 from dovetail.scorers.listed import FeatureLists
 from dovetail.structures.brackets import BracketBatch, BracketPotentials, Brackets
 from dovetail.structures.ruled import RuledBatch, RuledPotentials
@@ -77,6 +77,9 @@ class SpanWeights:
     features: SpanFeatures
     keys: Keys = field(repr=False)
     layout: Layout = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_features(self.keys, self.layout)
 
     @classmethod
     def observed(

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import frozen, pointers
 from dovetail.features.compile.design import Design
-from dovetail.features.compile.index import narrow
+from dovetail.features.compile.hashing import Keys
+from dovetail.features.compile.index import KEYS, narrow
 from dovetail.features.compile.merge import Merged
 from dovetail.scorers import linear_kernels as kernels
 from dovetail.scorers.linear_kernels import Lists, Rows, Some
 from dovetail.sparse import SparseGradient
+from dovetail.stored import Column, check
 from dovetail.threads import block_ranges, ranges_of, run_ranges
 
 Floats = NDArray[np.float64]
@@ -22,12 +25,38 @@ Stretch = tuple[int, int]
 """Tokens that follow each other: from the first to the last, which is not one of them."""
 
 
-class Layout(NamedTuple):
-    """Which parameters exist: feature f has one for each output in ``label[ptr[f]:ptr[f + 1]]``."""
+WEIGHT = {"weight": Column(axes=("parameters",), types=("f",))}
 
+
+class _Layout(NamedTuple):
     ptr: NDArray[np.integer]
-    label: NDArray[np.unsignedinteger]
+    label: NDArray[np.integer]
     outputs: int
+
+
+class Layout(_Layout):
+    """Which parameters exist: feature f has one for each output in ``label[ptr[f]:ptr[f + 1]]``.
+
+    ``ptr`` [features + 1], ``label`` [parameters]. One that points beyond its arrays or outputs cannot be made.
+    """
+
+    __slots__ = ()
+    COLUMNS: ClassVar = {
+        "ptr": Column(axes=("features",), into="parameters"),
+        "label": Column(axes=("parameters",), least=0, below="outputs"),
+    }
+
+    def __new__(cls, ptr: NDArray[np.integer], label: NDArray[np.integer], outputs: int) -> Layout:
+        """Check the arrays."""
+        check("features", cls.COLUMNS, {"ptr": ptr, "label": label}, outputs=outputs)
+        return super().__new__(cls, ptr, label, outputs)
+
+    @classmethod
+    def counted(cls, count: NDArray[np.integer], label: NDArray[np.integer], outputs: int) -> Layout:
+        """Make a layout of how many outputs each feature has, [features], and of these, [parameters]."""
+        check("features", {"count": Column(axes=("features",), least=0, below=outputs + 1)}, {"count": count})
+        made = cls(pointers(count), label, outputs)
+        return cls(frozen(made.ptr), frozen(label.astype(output_type(outputs), copy=False)), outputs)
 
     @property
     def parameters(self) -> int:
@@ -44,6 +73,14 @@ class Layout(NamedTuple):
         """A parameter for every feature and output."""
         ptr = np.arange(features + 1, dtype=np.int64) * outputs
         return cls(narrow(ptr), np.tile(np.arange(outputs, dtype=output_type(outputs)), features), outputs)
+
+
+def check_features(keys: Keys, layout: Layout, weight: NDArray[np.floating] | None = None) -> None:
+    """Raise an error unless features have a key each, in order, and a weight for each of their parameters."""
+    sizes = {"features": layout.size, "parameters": layout.parameters}
+    check("features", KEYS, {"keys": keys}, **sizes)
+    if weight is not None:
+        check("features", WEIGHT, {"weight": weight}, **sizes)
 
 
 def output_type(outputs: int) -> type[np.uint16] | type[np.uint32]:

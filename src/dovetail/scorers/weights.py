@@ -9,26 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import taken
+from dovetail.arrays import frozen, taken
 from dovetail.errors import DovetailError
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler, assemble
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex
 from dovetail.scorers import compact as packing
-from dovetail.scorers.linear import Layout, output_type, score
+from dovetail.scorers.linear import Layout, check_features, output_type, score
 from dovetail.scorers.restricted import renumbering
 
 Floats = NDArray[np.float64]
 
 MASKED = 64  # so many outputs are told by a bit each in compact files
-
-
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The array as arrays of a mapped file are: contiguous and read-only, so that kernels are compiled once."""
-    array = np.ascontiguousarray(array)
-    array.flags.writeable = False
-    return array
 
 
 @dataclass(frozen=True)
@@ -42,29 +35,25 @@ class Weights:
     layout: Layout
     weight: NDArray[np.float32]
 
+    def __post_init__(self) -> None:
+        check_features(self.index.keys, self.layout, self.weight)
+
     @classmethod
     def of(
         cls, keys: Keys, count: NDArray[Any], label: NDArray[Any], weight: NDArray[Any], outputs: int, bits: int | None,
     ) -> Weights:  # fmt: skip
         """From arrays: ``count`` [features] outputs for each key, in order."""
-        ptr = np.zeros(len(keys) + 1, dtype=np.int64)
-        np.cumsum(count, out=ptr[1:])
-        layout = Layout(frozen(ptr), frozen(label.astype(output_type(outputs), copy=False)), outputs)
+        layout = Layout.counted(count, label, outputs)
         return cls(FeatureIndex(frozen(keys), bits), layout, frozen(weight.astype(np.float32, copy=False)))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, outputs: int, bits: int | None) -> Weights:
-        """From what ``arrays`` gave; the parts must fit together, for kernels do not check bounds."""
+        """From what ``arrays`` gave."""
         parts = {name.removeprefix(f"{prefix}."): a for name, a in arrays.items() if name.startswith(f"{prefix}.")}
         keys = packing.unpacked_keys(parts["begins"], parts["rest"]) if "rest" in parts else parts["keys"]
         weight = packing.unpacked_weights(parts["code"], parts["value"]) if "code" in parts else parts["weight"]
         masked = packing.unpacked_outputs(parts["mask"], outputs) if "mask" in parts else None
         count, label = masked or (parts["count"], parts["label"])
-        fits = len(keys) == len(count) and int(count.sum(dtype=np.int64)) == len(label) == len(weight)
-        fits &= not len(label) or int(label.max()) < outputs
-        fits &= not np.any(keys[1:] <= keys[:-1]) and (not len(keys) or int(keys[-1]) >> (bits or 64) == 0)
-        if not fits:
-            raise ValueError(f"the arrays of the {prefix} features do not fit together")
         return cls.of(keys, count, label, weight, outputs, bits)
 
     def arrays(self, prefix: str, half: bool = False, compact: bool = False) -> dict[str, NDArray[Any]]:

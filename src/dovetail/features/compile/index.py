@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dovetail.arrays import Int32s, Int64s, pointers
 from dovetail.features.compile.hashing import Keys
 from dovetail.kernel import kernel
+from dovetail.stored import Column, UnsoundError, check
 
 
 def narrow(pointers: Int64s) -> NDArray[np.integer]:
@@ -117,11 +118,15 @@ def _look_up(keys: Keys, bucket: Int64s, shift: np.uint64, wanted: Keys, out: In
                 break
 
 
+KEYS = {"keys": Column(axes=("features",), types=("u8",), rises=True)}
+"""Hashes by which features are known."""
+
+
 @dataclass(frozen=True)
 class FeatureIndex:
     """Sorted keys with a table of where each leading bit pattern begins: one or two comparisons find a key.
 
-    ``keys`` [features] sorted; ``bits`` as in Collector.
+    ``keys`` [features], each larger than the one before; ``bits`` as in Collector.
     """
 
     keys: Keys
@@ -130,7 +135,12 @@ class FeatureIndex:
     _shift: np.uint64 = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if self.bits is not None and not 1 <= self.bits <= 64:
+            raise UnsoundError(f"features: keys of {self.bits} bits: choose 1 to 64")
         width = 64 if self.bits is None else self.bits
+        check("features", KEYS, {"keys": self.keys})
+        if width < 64 and len(self.keys) and int(self.keys[-1]) >> width:
+            raise UnsoundError(f"features: a key has more than {width} bits: damaged, or not made by dovetail")
         leading = min(max(len(self.keys).bit_length(), 1), width)
         begins = (self.keys >> np.uint64(width - leading)).astype(np.int64)
         object.__setattr__(self, "_bucket", pointers(np.bincount(begins, minlength=1 << leading)))

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import offsets_of
+from dovetail.arrays import frozen, offsets_of
 from dovetail.features.compile.arcs import COARSE, FINE, ArcFeatures
 from dovetail.features.resources.templates import packed, unpacked
 from dovetail.modelfile import NEURAL_VERSION
 from dovetail.scorers.arcs import ALL, ArcScorer, Booleans, Integers, Strings
-from dovetail.scorers.weights import frozen
 from dovetail.structures.projective import Places, ProjectiveBatch, ProjectivePotentials
 
 Heads = NDArray[np.int32]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import offsets_of, taken
+from dovetail.arrays import frozen, offsets_of, taken
 from dovetail.errors import DovetailError
 from dovetail.features.compile.arcs import COARSE, ArcFeatures
 from dovetail.features.resources.clusters import Clusters
@@ -21,7 +21,6 @@ from dovetail.models.dependency.model import DependencyModel, Heads
 from dovetail.models.domains.training import Domain
 from dovetail.models.training import Training
 from dovetail.scorers.arcs import ArcScorer, Strings
-from dovetail.scorers.weights import frozen
 from dovetail.structures.contract import Floats
 from dovetail.structures.projective import ProjectiveBatch
 

@@ -20,7 +20,7 @@ from dovetail.models.parser.labels import LabelTable
 from dovetail.models.parser.model import ParserModel, Probabilities, layout_arrays, layout_of
 from dovetail.scorers.entities import PARTS, EntityParameters, entity_outputs
 from dovetail.scorers.joint_trees import JointParameters
-from dovetail.scorers.linear import Layout
+from dovetail.scorers.linear import Layout, check_features
 from dovetail.structures.grammar import Derivation, Mask, ParseChart, cells
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
@@ -42,6 +42,10 @@ class JointModel(ParserModel):
     entity_layout: Layout
     nameable: frozenset[str]
     bias: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_features(self.entity_keys, self.entity_layout)
+        super().__post_init__()
 
     @cached_property
     def parameters(self) -> JointParameters:
@@ -147,12 +151,11 @@ class JointModel(ParserModel):
         parser = super()._parts_in_file(header, arrays)
         joint = JointGrammar.from_file(header["joint"], parser["treebank"])
         resources = unpacked(header["resources"], arrays)
-        keys = arrays["entity.keys"]
         return parser | {
             "joint": joint,
             "entity_features": FeatureSet.from_lines("entities", header["entity_features"], (), resources),
-            "entity_keys": keys,
-            "entity_layout": layout_of(arrays, "entity", len(keys), entity_outputs(len(joint.types))),
+            "entity_keys": arrays["entity.keys"],
+            "entity_layout": layout_of(arrays, "entity", entity_outputs(len(joint.types))),
             "nameable": frozenset(map(str, header["nameable"])),
             "bias": float(header["bias"]),
         }

@@ -23,9 +23,10 @@ from dovetail.models.parser.pruning import Pruner, word_groups
 from dovetail.models.parser.text import looked_up, respelled, sentence_lists, with_gaps
 from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import packed_tagger, prefixed, unpacked_tagger
-from dovetail.scorers.linear import Layout, output_type
+from dovetail.scorers.linear import WEIGHT, Layout, check_features, output_type
 from dovetail.scorers.listed import SentenceLists
 from dovetail.scorers.trees import BLOCKS, SentenceParameters, TreeParameters, TreeScorer, block_outputs
+from dovetail.stored import check
 from dovetail.structures.grammar import Derivation, Mask, ParseChart
 from dovetail.text.sentence import Span
 from dovetail.text.tree import Tree
@@ -52,6 +53,11 @@ class ParserModel:
     tagger: Tagger | None = None
     is_generative: bool = False
     """Whether words are scored by the lexicon, and not by features."""
+
+    def __post_init__(self) -> None:
+        for name, (group, _) in BLOCKS.items():
+            check_features(self.keys[group], self.layouts[name])
+        check("the parser", WEIGHT, {"weight": self.weight}, parameters=self.parameters.size)
 
     @cached_property
     def blocks(self) -> TreeParameters:
@@ -177,11 +183,8 @@ class ParserModel:
 
     @classmethod
     def from_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
-        made = cls(**cls._parts_in_file(header, arrays))
-        if len(made.weight) != made.parameters.size or any(np.any(k[1:] <= k[:-1]) for k in made.keys.values()):
-            raise ValueError("the weights do not fit the features")
-        return made
+        """From the header and arrays of a model file."""
+        return cls(**cls._parts_in_file(header, arrays))
 
     @classmethod
     def _parts_in_file(cls, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -200,10 +203,7 @@ class ParserModel:
             "pruner": Pruner(coarse, lexicon, projection(treebank, coarse), float(header["threshold"])),
             "features": ParserFeatures(*sets),
             "keys": {group: arrays[f"{group}.keys"] for group in groups},
-            "layouts": {
-                name: layout_of(arrays, name, len(arrays[f"{group}.keys"]), block_outputs(treebank.grammar, name))
-                for name, (group, _) in BLOCKS.items()
-            },
+            "layouts": {name: layout_of(arrays, name, block_outputs(treebank.grammar, name)) for name in BLOCKS},
             "weight": arrays["weight"].astype(np.float32),
             "frequent": frozenset(map(str, header["frequent"])),
             "root": str(header["root"]),
@@ -219,11 +219,6 @@ def layout_arrays(name: str, layout: Layout) -> dict[str, NDArray[Any]]:
     return {f"{name}.count": count, f"{name}.label": layout.label}
 
 
-def layout_of(arrays: Mapping[str, NDArray[Any]], name: str, features: int, outputs: int) -> Layout:
-    """The layout of a block, whose arrays must fit together."""
-    count, label = arrays[f"{name}.count"], arrays[f"{name}.label"]
-    ptr = np.concatenate([[0], np.cumsum(count, dtype=np.int64)])
-    fits = len(count) == features and ptr[-1] == len(label)
-    if not fits or (len(label) and int(label.max()) >= outputs):
-        raise ValueError(f"the arrays of the {name} features do not fit together")
-    return Layout(ptr, label.astype(output_type(outputs)), outputs)
+def layout_of(arrays: Mapping[str, NDArray[Any]], name: str, outputs: int) -> Layout:
+    """The layout of a block in a model file."""
+    return Layout.counted(arrays[f"{name}.count"], arrays[f"{name}.label"], outputs)

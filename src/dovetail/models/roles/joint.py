@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import Int32s, Int64s
+from dovetail.arrays import Int32s, Int64s, frozen
 from dovetail.features.compile.hashing import PRIME, Keys, mix, string_keys
 from dovetail.features.compile.index import FeatureIndex
 from dovetail.features.compile.roles import Candidates, RoleText
@@ -22,8 +22,8 @@ from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
-from dovetail.scorers.weights import frozen
 from dovetail.sparse import SparseGradient
+from dovetail.stored import Column, check
 from dovetail.structures.contract import Floats, Labels
 from dovetail.structures.frames import FrameBatch
 from dovetail.text.frames import CONTINUES, REFERS
@@ -43,6 +43,11 @@ class JointModel:
     keys: Keys
     weight: NDArray[np.float32]
     """Of each feature; the last is that of the local score."""
+
+    COLUMNS: ClassVar = {"weight": Column(axes=("weights",), types=("f",))}
+
+    def __post_init__(self) -> None:
+        check("the joint model", self.COLUMNS, {"weight": self.weight}, weights=self.index.size + 1)
 
     @cached_property
     def index(self) -> FeatureIndex:
@@ -77,8 +82,8 @@ class JointModel:
     def from_file(cls, size: int, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """From what ``arrays`` gave."""
         keys, weight = arrays["joint.keys"], frozen(arrays["joint.weight"].astype(np.float32))
-        if size < 1 or len(weight) != len(keys) + 1 or keys.dtype != np.uint64 or np.any(keys[1:] <= keys[:-1]):
-            raise ValueError("the joint model does not fit together")
+        if size < 1:
+            raise ValueError("the joint model has lists of no frames")
         return cls(size, keys, weight)
 
 

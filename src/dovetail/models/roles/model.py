@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import Int32s, pointers
+from dovetail.arrays import Int32s, frozen
 from dovetail.errors import InputError
 from dovetail.features.compile.hashing import Keys
 from dovetail.features.compile.index import FeatureIndex
@@ -21,8 +21,8 @@ from dovetail.models.roles.joint import JointModel
 from dovetail.models.roles.words import WordModel
 from dovetail.models.tagging import prefixed
 from dovetail.scorers.frames import FrameScorer, looked_up
-from dovetail.scorers.linear import Layout
-from dovetail.scorers.weights import frozen
+from dovetail.scorers.linear import Layout, check_features
+from dovetail.stored import Column, check
 from dovetail.structures.frames import FrameBatch
 from dovetail.text.frames import Frame
 from dovetail.text.sentence import Sentence
@@ -53,6 +53,12 @@ class RoleModel:
     words: WordModel
     parser: Parser | None = None
     joint: JointModel | None = None
+
+    COLUMNS: ClassVar = {"once": Column(axes=("labels",), types=("i",), least=-1, below="labels")}
+
+    def __post_init__(self) -> None:
+        check("roles", self.COLUMNS, {"once": self.once}, labels=len(self.labels))
+        check_features(self.keys, self.layout, self.weight)
 
     @cached_property
     def index(self) -> FeatureIndex:
@@ -106,21 +112,15 @@ class RoleModel:
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], reach: int) -> Self:
-        """From the header and arrays of a model file, whose parts must fit together: kernels do not check bounds."""
+        """From the header and arrays of a model file."""
         labels, keys, label = tuple(map(str, header["labels"])), arrays["keys"], arrays["label"]
         if tuple(header["templates"]) != TEMPLATES:
             raise ValueError("it has the features of another version")
-        ptr = pointers(arrays["count"])
         weight, once = frozen(arrays["weight"].astype(np.float32)), arrays["once"].astype(np.int32)
-        fits = len(ptr) == len(keys) + 1 and ptr[-1] == len(label) == len(weight) and keys.dtype == np.uint64
-        if not fits or np.any(keys[1:] <= keys[:-1]) or (len(label) and int(label.max()) > len(labels)):
-            raise ValueError("the weights do not fit the features")
-        if len(once) != len(labels) or once.min(initial=-1) < -1 or once.max(initial=-1) >= len(labels):
-            raise ValueError("the labels do not fit together")
         stored = header["parser"]
         parser = None if stored is None else Parser.unpacked(dict(stored), prefixed(arrays, "parser."))
         joint = None if header["joint"] is None else JointModel.from_file(int(header["joint"]), arrays)
-        layout = Layout(ptr, label.astype(np.uint16), len(labels) + 1)
+        layout = Layout.counted(arrays["count"], label, len(labels) + 1)
         return cls(
             labels, once, keys, layout, weight, reach, WordModel.from_file(header["words"], arrays), parser, joint
         )

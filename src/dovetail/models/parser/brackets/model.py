@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import offsets_of, taken
+from dovetail.arrays import frozen, offsets_of, taken
 from dovetail.features.compile.brackets import COARSE, FINE, SpanFeatures
 from dovetail.features.resources.clusters import Clusters
 from dovetail.features.resources.templates import packed, unpacked
@@ -26,8 +26,7 @@ from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.tagging import packed_tagger, unpacked_tagger
 from dovetail.scorers.bracket_kernels import Kept
 from dovetail.scorers.brackets import BracketScorer, RuleScorer, SpanWeights, rows_of
-from dovetail.scorers.linear import Layout, output_type
-from dovetail.scorers.weights import frozen
+from dovetail.scorers.linear import Layout, check_features, output_type
 from dovetail.structures.brackets import BracketBatch, BracketPotentials, Brackets
 from dovetail.structures.ruled import RuledBatch
 
@@ -225,12 +224,10 @@ def weights_in_file(
 ) -> tuple[SpanWeights, NDArray[np.float32]]:
     """The features of one set and their weights, which must fit together."""
     keys, count, label = (arrays[f"{name}.{part}"] for part in ("keys", "count", "label"))
-    ptr = np.concatenate([[0], np.cumsum(count, dtype=np.int64)])
     weight = frozen(arrays[f"{name}.weight"].astype(np.float32))
-    fits = len(count) == len(keys) and ptr[-1] == len(label) == len(weight) and keys.dtype == np.uint64
-    if not fits or np.any(keys[1:] <= keys[:-1]) or (len(label) and int(label.max()) >= labels):
-        raise ValueError(f"the {name} weights do not fit the features")
-    return SpanWeights(features, keys, Layout(ptr, label.astype(np.uint16), labels)), weight
+    made = SpanWeights(features, keys, Layout.counted(count, label, labels))
+    check_features(keys, made.layout, weight)
+    return made, weight
 
 
 def chunks(offsets: NDArray[np.int64], most: int = CHUNK) -> Iterator[NDArray[np.int64]]:

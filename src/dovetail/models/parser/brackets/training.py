@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dovetail.arrays import frozen
 from dovetail.errors import DovetailError
 from dovetail.evaluate.brackets import bracket_scores
 from dovetail.features.compile.brackets import COARSE, SpanFeatures
@@ -30,7 +31,6 @@ from dovetail.models.tagger.estimator import Tagger
 from dovetail.models.training import Training
 from dovetail.scorers.bracket_kernels import Kept
 from dovetail.scorers.brackets import BracketScorer, RuleScorer, SpanWeights
-from dovetail.scorers.weights import frozen
 from dovetail.structures.brackets import Brackets
 from dovetail.text.sentence import Sentence
 from dovetail.text.tree import Tree
