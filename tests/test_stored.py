@@ -91,7 +91,6 @@ def cancelling(by: int) -> Any:
         ("node.label", lambda a: a.astype(np.float64)),
         ("node.count", cancelling(10**12)),
         ("node.count", cancelling(10**7)),
-        ("node.count", cancelling(2)),
         ("node.keys", lambda a: a[::-1].copy()),
         ("node.keys", lambda a: a.astype(np.float32)),
         ("node.weight", lambda a: np.full(len(a), np.nan, np.float32)),
