@@ -31,8 +31,8 @@ class Column:
     least: float | None = None
     below: float | str | None = None
     """All numbers are smaller: than a number, or than a size that the array points into."""
-    rises: bool = False
-    """Each number is larger than the one before."""
+    order: str = ""
+    """How each number stands to the next: ``<``, ``<=``, or in no order."""
     into: str = ""
     """The array has the places in another where each row begins, and where the last one ends: the size of that array.
 
@@ -82,6 +82,6 @@ def _fault(name: str, column: Column, array: NDArray[Any], sizes: dict[str, int]
         below = sizes[column.below] if isinstance(column.below, str) else column.below
         if array.max() >= below:
             return f"{name} holds {array.max()}, where {column.below} is {below}"
-    if column.rises and np.any(array[1:] <= array[:-1]):
+    if column.order and not (np.less if column.order == "<" else np.less_equal)(array[:-1], array[1:]).all():
         return f"{name} is not in order"
     return None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dovetail.arrays import taken
+from dovetail.arrays import pointers, taken
 from dovetail.features.algebra.templates import Template
 from dovetail.features.compile.design import Compiler, Design, assemble, drop_unknown
 from dovetail.features.compile.documents import documents_with
@@ -121,10 +121,12 @@ class CompiledPart:
         kept = np.flatnonzero(self.merged.column >= 0)
         kept = kept[np.argsort(keys[kept])]
         where, begin = taken(layout.ptr, self.merged.column[kept])
-        everything = Weights.of(
-            keys[kept], np.diff(begin), layout.label[where], single[where], layout.outputs, self.collector.bits
+        stored = self.matters(weight)[where]
+        count = np.diff(pointers(stored)[begin])
+        some, where = count > 0, where[stored]
+        return Weights.of(
+            keys[kept][some], count[some], layout.label[where], single[where], layout.outputs, self.collector.bits
         )
-        return everything.without_zeros(self.matters(weight)[where])
 
     def matters(self, weight: Floats) -> NDArray[np.bool_]:
         """Which weights [parameters] are not tiny, and so stored.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dovetail.arrays import frozen, pointers
 from dovetail.features.compile.design import Design
 from dovetail.features.compile.hashing import Keys
-from dovetail.features.compile.index import KEYS, narrow
+from dovetail.features.compile.index import narrow
 from dovetail.features.compile.merge import Merged
 from dovetail.scorers import linear_kernels as kernels
 from dovetail.scorers.linear_kernels import Lists, Rows, Some
@@ -25,6 +25,7 @@ Stretch = tuple[int, int]
 """Tokens that follow each other: from the first to the last, which is not one of them."""
 
 
+DISTINCT = {"keys": Column(axes=("features",), types=("u8",), order="<")}
 WEIGHT = {"weight": Column(axes=("parameters",), types=("f",))}
 
 
@@ -78,7 +79,7 @@ class Layout(_Layout):
 def check_features(keys: Keys, layout: Layout, weight: NDArray[np.floating] | None = None) -> None:
     """Raise an error unless features have a key each, in order, and a weight for each of their parameters."""
     sizes = {"features": layout.size, "parameters": layout.parameters}
-    check("features", KEYS, {"keys": keys}, **sizes)
+    check("features", DISTINCT, {"keys": keys}, **sizes)
     if weight is not None:
         check("features", WEIGHT, {"weight": weight}, **sizes)
 

@@ -118,15 +118,15 @@ def _look_up(keys: Keys, bucket: Int64s, shift: np.uint64, wanted: Keys, out: In
                 break
 
 
-KEYS = {"keys": Column(axes=("features",), types=("u8",), rises=True)}
-"""Hashes by which features are known."""
+KEYS = {"keys": Column(axes=("features",), types=("u8",), order="<=")}
+"""Hashes by which features are known; of a corpus, two may be equal by chance, and the first counts."""
 
 
 @dataclass(frozen=True)
 class FeatureIndex:
     """Sorted keys with a table of where each leading bit pattern begins: one or two comparisons find a key.
 
-    ``keys`` [features], each larger than the one before; ``bits`` as in Collector.
+    ``keys`` [features], none smaller than the one before; ``bits`` as in Collector.
     """
 
     keys: Keys
