@@ -123,12 +123,14 @@ def test_elitist_experts_train_for_so_many_passes() -> None:
 
 @pytest.mark.parametrize("kind", ["segments", "words", "nested"])
 @pytest.mark.parametrize("pool", ["random:2", "elitist:2"])
-def test_every_linear_kind_pools(kind: str, pool: str) -> None:
+def test_every_linear_kind_pools(kind: str, pool: str, tmp_path: Path) -> None:
     given = KINDS[kind]
     model = type(given.model)(**(given.model.get_params(deep=False) | {"pool": pool, "pool_weights": "learnt"}))
     model.fit(given.sentences, dev=given.sentences)
     assert model.score(given.sentences) > 30
     assert len(model.card_.get("pool", (0, 0))) == 2
+    model.save(tmp_path / "pool")
+    assert dovetail.load(tmp_path / "pool").predict(given.inputs) == model.predict(given.inputs)
 
 
 def test_learnt_weights_make_dev_more_likely() -> None:
