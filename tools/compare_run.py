@@ -23,7 +23,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from importlib.metadata import entry_points, version
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -209,7 +209,7 @@ def main() -> None:
         (results / name).mkdir(parents=True)
     paths = {str(results): "<results>"}
     paths |= {folder: f"<{name}>" for name, _, folder in (path.partition("=") for path in options.path)}
-    about: dict[str, Any] = {"version": version(COMMAND), "paths": paths, "parts": {}, "skipped": {}}
+    about: dict[str, Any] = {"version": import_module("dovetail").__version__, "paths": paths, "parts": {}, "skipped": {}}
     parts = select_parts(results, frozenset(options.only), about["skipped"])
     import_dovetail()
     for part in parts:
