@@ -209,7 +209,8 @@ def main() -> None:
         (results / name).mkdir(parents=True)
     paths = {str(results): "<results>"}
     paths |= {folder: f"<{name}>" for name, _, folder in (path.partition("=") for path in options.path)}
-    about: dict[str, Any] = {"version": import_module("dovetail").__version__, "paths": paths, "parts": {}, "skipped": {}}
+    own = import_module("dovetail").__version__
+    about: dict[str, Any] = {"version": own, "paths": paths, "parts": {}, "skipped": {}}
     parts = select_parts(results, frozenset(options.only), about["skipped"])
     import_dovetail()
     for part in parts:

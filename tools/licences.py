@@ -1,6 +1,6 @@
 """What a wheel of dovetail runs on, and under which licences, as CycloneDX: what it needs, as it is installed here.
 
-python tools/licences.py dist/dovetail_nlp-VERSION-py3-none-any.whl    # writes dist/dovetail_nlp-VERSION.cdx.json, a table
+python tools/licences.py dist/dovetail_nlp-VERSION-py3-none-any.whl    # writes the .cdx.json beside it, a table
 """
 
 from __future__ import annotations
