@@ -9,10 +9,8 @@ it is heard again.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
-import tempfile
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -39,8 +37,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def compile_once(session: str) -> None:
-    """Let one worker compile a kernel while others that want the same wait, and then find it in numba's cache."""
-    folder, compile = Path(tempfile.gettempdir()) / f"dovetail-kernels-{session}", Dispatcher.compile
+    """Let one worker compile a kernel while others that want the same wait, and then find it in numba's cache.
+
+    The locks are files in the temporary home folder of the session, which is deleted at its end.
+    """
+    import fcntl  # not on Windows, where every worker compiles for itself
+
+    folder, compile = Path.home() / f"kernels-{session}", Dispatcher.compile
     folder.mkdir(exist_ok=True)
     held: set[str] = set()
 
@@ -60,5 +63,5 @@ def compile_once(session: str) -> None:
     Dispatcher.compile = locked
 
 
-with suppress(KeyError):  # set in the workers of pytest-xdist
+with suppress(KeyError, ImportError):  # the name is set in the workers of pytest-xdist
     compile_once(os.environ["PYTEST_XDIST_TESTRUNUID"])

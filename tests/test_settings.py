@@ -1,6 +1,6 @@
 """Defaults and bounds of all settings: one that changes is changed on purpose, with the table.
 
-python -m tests.models.test_settings   # writes tests/data/settings.json anew
+python -m tests.test_settings   # writes tests/data/settings.json anew
 """
 
 from __future__ import annotations

@@ -42,6 +42,11 @@ def test_a_layout_points_into_its_arrays(ptr: Any, label: Any, message: str) -> 
         Layout(np.array(ptr), np.array(label), 3)
 
 
+def test_offsets_of_nothing_are_refused() -> None:
+    with pytest.raises(UnsoundError, match="ptr is empty"):
+        Layout(np.zeros(0, np.int64), np.zeros(0, np.uint16), 3)
+
+
 @pytest.mark.parametrize("count", [[-1, 4], [2, 1 << 62], [4, -1], [10**12, 3 - 10**12]])
 def test_counts_that_cancel_are_refused(count: list[int]) -> None:
     with pytest.raises(UnsoundError, match="count holds"):

@@ -26,7 +26,7 @@ EXTRAS = {
     "pandas": ("pandas",),
     "cluster": ("ray",),
 }
-"""The packages that each extra brings, by the names that they are imported by, which are those of the distributions."""
+"""Packages of each extra. Each name is both what Python imports and what pip installs."""
 
 
 def extra(package: str, what: str) -> Any:

@@ -1,7 +1,8 @@
-"""Stored types: what the arrays of a value may hold, declared beside its type, and checked wherever one is made.
+"""Declarations of what the arrays of a type may hold, and the check that constructors make of them.
 
-Kernels check no bounds. A type whose constructor calls :func:`check` on its arrays has no unsound value, whether they
-come from a file, from a user or from our own code, so that a kernel can take what such a type hands out.
+Kernels check no bounds: an index beyond an array reads or writes memory that is not its own. A type declares its arrays
+as :class:`Column` and calls :func:`check` in its constructor, so that no value with such an index can be made, whether
+its arrays come from a file, from a user or from dovetail itself.
 """
 
 from __future__ import annotations
@@ -17,31 +18,34 @@ from dovetail.errors import DovetailError
 
 
 class UnsoundError(DovetailError, ValueError):
-    """Arrays that no value of their type can have; a file that holds them is damaged."""
+    """An array does not fit its declaration; a model file that holds it is damaged or was made by another program."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """What one array of a stored type may hold. Floating-point numbers are finite."""
+    """Declares one array: its axes, its dtype, and the range and order of its numbers, which must be finite."""
 
     axes: tuple[str | int, ...]
-    """The length of each axis: a number, or the name of a size, which is the same wherever the name stands."""
+    """Length of each axis: a number, or the name of a size. Axes with one name must have one length."""
     types: tuple[str, ...] = ("i", "u")
-    """What it may consist of: kinds of numpy (``i``, ``u``, ``f``) or types (``u8``)."""
+    """Allowed dtypes, as numpy kinds (``i`` integer, ``u`` unsigned, ``f`` floating point) or exactly (``u8``)."""
     least: float | None = None
+    """Inclusive lower bound of all numbers."""
     below: float | str | None = None
-    """All numbers are smaller: than a number, or than a size that the array points into."""
+    """Exclusive upper bound of all numbers; the name of a size where they are indices into an axis of that length."""
     order: str = ""
-    """How each number stands to the next: ``<``, ``<=``, or in no order."""
+    """``<`` if the numbers rise strictly, ``<=`` if they never fall, empty if they have no order."""
     into: str = ""
-    """The array has the places in another where each row begins, and where the last one ends: the size of that array.
+    """Name of a size, for offsets of rows in an array of that length, as in a sparse matrix by rows.
 
-    It begins with 0, never falls, and has one number more than there are rows.
+    Offsets [rows + 1] begin with 0, never fall, and end with the size.
     """
 
 
 def check(owner: str, columns: Mapping[str, Column], arrays: Mapping[str, Any], **sizes: int) -> dict[str, int]:
-    """Raise an error unless each array is what its column says; return all sizes by name, those given among them.
+    """Raise ``UnsoundError`` if an array does not fit its column, and return all sizes by name.
+
+    Sizes that the caller gives must be met; others are those that the arrays show.
 
     >>> columns = {"ptr": Column(axes=("rows",), into="items"), "item": Column(axes=("items",), least=0, below="words")}
     >>> check("lists", columns, {"ptr": np.array([0, 2, 3]), "item": np.array([0, 4, 1])}, words=5)
@@ -58,7 +62,7 @@ def check(owner: str, columns: Mapping[str, Column], arrays: Mapping[str, Any], 
 
 
 def _fault(name: str, column: Column, array: NDArray[Any], sizes: dict[str, int]) -> str | None:
-    """Return what is wrong with an array, and note the sizes that it shows."""
+    """Return how an array breaks its declaration, or None; add the sizes that it shows to ``sizes``."""
     if not {array.dtype.kind, array.dtype.str[1:]} & set(column.types):
         return f"{name} holds {array.dtype.name} numbers"
     if array.ndim != len(column.axes):
@@ -68,6 +72,8 @@ def _fault(name: str, column: Column, array: NDArray[Any], sizes: dict[str, int]
         wanted = axis if isinstance(axis, int) else sizes.setdefault(axis, own)
         if own != wanted:
             return f"{name} has a length of {length}, which does not fit the others"
+    if column.into and not array.size:
+        return f"{name} is empty"
     if column.into:
         end = sizes.setdefault(column.into, int(array[-1]))
         if array[0] != 0 or array[-1] != end or np.any(array[1:] < array[:-1]):

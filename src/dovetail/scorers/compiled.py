@@ -119,7 +119,7 @@ class CompiledPart:
         single = weight / self.scorer.scale
         keys = self.collector.keys
         kept = np.flatnonzero(self.merged.column >= 0)
-        kept = kept[np.unique(keys[kept], return_index=True)[1]]  # in each template nothing has the key 0
+        kept = kept[np.unique(keys[kept], return_index=True)[1]]  # once each: key 0, no feature, may repeat
         where, begin = taken(layout.ptr, self.merged.column[kept])
         stored = self.matters(weight)[where]
         count = np.diff(pointers(stored)[begin])

@@ -36,9 +36,10 @@ class _Layout(NamedTuple):
 
 
 class Layout(_Layout):
-    """Which parameters exist: feature f has one for each output in ``label[ptr[f]:ptr[f + 1]]``.
+    """The parameters of sparse features: feature f has a weight for each output in ``label[ptr[f]:ptr[f + 1]]``.
 
-    ``ptr`` [features + 1], ``label`` [parameters]. One that points beyond its arrays or outputs cannot be made.
+    ``ptr`` [features + 1] are offsets into ``label`` [parameters], whose numbers are below ``outputs``; other arrays
+    raise ``UnsoundError``.
     """
 
     __slots__ = ()
@@ -54,10 +55,10 @@ class Layout(_Layout):
 
     @classmethod
     def counted(cls, count: NDArray[np.integer], label: NDArray[np.integer], outputs: int) -> Layout:
-        """Make a layout of how many outputs each feature has, [features], and of these, [parameters]."""
+        """Make a layout from the number of outputs of each feature [features] and these outputs [parameters]."""
         check("features", {"count": Column(axes=("features",), least=0, below=outputs + 1)}, {"count": count})
         made = cls(pointers(count), label, outputs)
-        return cls(frozen(made.ptr), frozen(label.astype(output_type(outputs), copy=False)), outputs)
+        return made._replace(ptr=frozen(made.ptr), label=frozen(label.astype(output_type(outputs), copy=False)))
 
     @property
     def parameters(self) -> int:
@@ -77,7 +78,7 @@ class Layout(_Layout):
 
 
 def check_features(keys: Keys, layout: Layout, weight: NDArray[np.floating] | None = None) -> None:
-    """Raise an error unless features have a key each, in order, and a weight for each of their parameters."""
+    """Raise ``UnsoundError`` unless keys [features] rise strictly and ``weight`` [parameters] fits the layout."""
     sizes = {"features": layout.size, "parameters": layout.parameters}
     check("features", DISTINCT, {"keys": keys}, **sizes)
     if weight is not None:

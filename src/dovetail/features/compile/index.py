@@ -119,7 +119,7 @@ def _look_up(keys: Keys, bucket: Int64s, shift: np.uint64, wanted: Keys, out: In
 
 
 KEYS = {"keys": Column(axes=("features",), types=("u8",), order="<=")}
-"""Hashes by which features are known; of a corpus, two may be equal by chance, and the first counts."""
+"""Hashes of features, sorted. In a corpus several templates may have the key 0, which stands for no feature."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from dovetail.kernel import kernel
 from dovetail.learning.monitor import Monitor
 from dovetail.learning.optimisers.lbfgs import LBFGS
 from dovetail.learning.priors import Prior
+from dovetail.scorers.linear import DISTINCT
 from dovetail.sparse import SparseGradient
 from dovetail.stored import Column, check
 from dovetail.structures.contract import Floats, Labels
@@ -44,10 +45,11 @@ class JointModel:
     weight: NDArray[np.float32]
     """Of each feature; the last is that of the local score."""
 
-    COLUMNS: ClassVar = {"weight": Column(axes=("weights",), types=("f",))}
+    COLUMNS: ClassVar = DISTINCT | {"weight": Column(axes=("weights",), types=("f",))}
 
     def __post_init__(self) -> None:
-        check("the joint model", self.COLUMNS, {"weight": self.weight}, weights=self.index.size + 1)
+        arrays = {"keys": self.keys, "weight": self.weight}
+        check("the joint model", self.COLUMNS, arrays, weights=len(self.keys) + 1)
 
     @cached_property
     def index(self) -> FeatureIndex:
